@@ -1,0 +1,51 @@
+# One entry for everything. `make` alone prints this help.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help up test check sim bench docs lock clean
+
+help: ## Show this help.
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+up: $(READY) ## Set up and run Gnomon on its embedded default. Not built yet: the engine is the next part.
+	@echo "make up: Gnomon does not run yet. This release holds the core and the stores; the engine comes next." >&2
+	@echo "Try: $(BIN)/gnomon db migrate --database ./gnomon.db" >&2
+	@exit 1
+
+test: check ## Set up, check, and run every test, on SQLite and on a real PostgreSQL.
+	$(BIN)/python -m pytest
+
+check: $(READY) ## Format, lint, types and layers: what needs no running.
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+sim: ## Run the simulator. Not built yet.
+	@echo "make sim: the simulator does not exist yet; it comes with the proof." >&2; exit 1
+
+bench: $(READY) ## Run a benchmark: make bench BENCH=cron|store [JSON=1].
+	@$(BIN)/python -m benchmarks $(BENCH) $(if $(JSON),--json)
+
+docs: $(READY) ## Check the documentation: links, headings, code blocks.
+	$(BIN)/python -m pytest tests/house -q -k docs
+
+lock: $(READY) ## Pin the requirement files anew, with hashes and without a registry host (needs uv).
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/runtime.txt
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/dev.txt
+
+clean: ## Remove what the other verbs made.
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gnomon needs Python 3.11 or newer; set PYTHON=... to choose one.")'
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "Python has no venv module. On Debian: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
