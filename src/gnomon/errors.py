@@ -1,0 +1,207 @@
+"""Everything Gnomon refuses, with what was wrong, with what, and what to do.
+
+One base class. Facts are attributes; the API maps the class (`code`, `http_status`), never the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+
+class GnomonError(Exception):
+    """The base of every error that Gnomon raises on purpose."""
+
+    code = "INTERNAL_ERROR"
+    http_status = 500
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        """The facts of this error, ready for JSON: what a caller needs to repair the call."""
+        return {}
+
+
+# What callers send ------------------------------------------------------------------------------
+
+
+class InvalidInput(GnomonError):
+    """A value that Gnomon cannot accept. `field` is the path of the value in the caller's words."""
+
+    code = "INVALID_INPUT"
+    http_status = 400
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"field": self.field, "reason": self.reason}
+
+
+class PayloadTooLarge(InvalidInput):
+    code = "PAYLOAD_TOO_LARGE"
+    http_status = 413
+
+    def __init__(self, field: str, *, size_bytes: int, size_bytes_max: int) -> None:
+        super().__init__(field, f"{size_bytes} bytes as JSON; at most {size_bytes_max} are kept.")
+        self.size_bytes = size_bytes
+        self.size_bytes_max = size_bytes_max
+
+
+class InvalidCron(InvalidInput):
+    """A cron expression that cannot be read or can never fire."""
+
+    code = "INVALID_CRON"
+
+    def __init__(self, expression: str, *, part: str, value: str, reason: str) -> None:
+        super().__init__("cron", f"{reason} ({part}: {value!r} in {expression!r})")
+        self.expression = expression
+        self.part = part
+        self.value = value
+        self.cause = reason
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"field": self.field, "part": self.part, "value": self.value, "reason": self.cause}
+
+
+class InvalidTimezone(InvalidInput):
+    code = "INVALID_TIMEZONE"
+
+    def __init__(self, name: str) -> None:
+        super().__init__("timezone", f"{name!r} is not an IANA time zone such as 'Europe/Berlin' or 'UTC'.")
+        self.name = name
+
+
+class InvalidDependency(InvalidInput):
+    code = "INVALID_DEPENDENCY"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("dependencies", reason)
+
+
+# What the state of things forbids ------------------------------------------------------------------
+
+
+class NotFound(GnomonError):
+    code = "NOT_FOUND"
+    http_status = 404
+    noun = "object"
+
+    def __init__(self, id: UUID | str) -> None:
+        super().__init__(f"There is no {self.noun} {id}.")
+        self.id = id
+
+
+class JobNotFound(NotFound):
+    code = "JOB_NOT_FOUND"
+    noun = "job"
+
+
+class ExecutionNotFound(NotFound):
+    code = "EXECUTION_NOT_FOUND"
+    noun = "execution"
+
+
+class DeadLetterNotFound(NotFound):
+    code = "DEAD_LETTER_NOT_FOUND"
+    noun = "dead letter"
+
+
+class WorkerNotFound(NotFound):
+    code = "WORKER_NOT_FOUND"
+    noun = "worker"
+
+
+class CalendarNotFound(NotFound):
+    code = "CALENDAR_NOT_FOUND"
+    noun = "calendar"
+
+
+class Conflict(GnomonError):
+    """The call was fine; the state it met was not."""
+
+    code = "CONFLICT"
+    http_status = 409
+
+
+class JobAlreadyExists(Conflict):
+    code = "JOB_ALREADY_EXISTS"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"A job named {name!r} exists already. Update it, or choose another name.")
+        self.name = name
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"name": self.name}
+
+
+class VersionConflict(Conflict):
+    code = "VERSION_CONFLICT"
+
+    def __init__(self, job_id: UUID, *, expected: int, actual: int) -> None:
+        super().__init__(
+            f"Job {job_id} is at version {actual}, not {expected}. Read it again, then repeat the change."
+        )
+        self.job_id = job_id
+        self.expected = expected
+        self.actual = actual
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"expected": self.expected, "actual": self.actual}
+
+
+class IllegalTransition(Conflict):
+    code = "ILLEGAL_TRANSITION"
+
+    def __init__(self, noun: str, *, status: str, action: str) -> None:
+        super().__init__(f"A {noun} that is {status} cannot be changed by {action!r}.")
+        self.status = status
+        self.action = action
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"status": self.status, "action": self.action}
+
+
+class IdempotencyConflict(Conflict):
+    code = "IDEMPOTENCY_CONFLICT"
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"Idempotency key {key!r} was used before with another request. Use a new key.")
+        self.key = key
+
+
+class LeaseLost(Conflict):
+    """The claim is no longer current: somebody else owns the execution, or it has ended."""
+
+    code = "LEASE_LOST"
+
+    def __init__(self, execution_id: UUID, *, claim: int) -> None:
+        super().__init__(f"Claim {claim} of execution {execution_id} is no longer current; drop its result.")
+        self.execution_id = execution_id
+        self.claim = claim
+
+
+# What the store cannot do ----------------------------------------------------------------------------
+
+
+class StoreError(GnomonError):
+    """The database cannot serve us, or must not."""
+
+    code = "STORE_UNAVAILABLE"
+    http_status = 503
+
+
+class StoreUnavailable(StoreError):
+    """The database did not answer. The call may or may not have happened: ask again, idempotently."""
+
+
+class StoreRefused(StoreError):
+    """The database answers, but Gnomon must not run on it as it is (fsync off, standby, wrong schema)."""
+
+    code = "STORE_REFUSED"
