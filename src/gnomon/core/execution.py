@@ -1,0 +1,129 @@
+"""What an execution is: one run of a job, from fire to end, through all its attempts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NewType
+from uuid import UUID
+
+from gnomon.core.document import Document, check_name
+from gnomon.core.job import JobId, TenantId, check_priority
+
+ExecutionId = NewType("ExecutionId", UUID)
+WorkerId = NewType("WorkerId", str)
+
+
+class ExecutionStatus(StrEnum):
+    PENDING = "PENDING"  # Waits for its time, a retry, a slot or its dependencies.
+    QUEUED = "QUEUED"  # Claimable: due, and nothing holds it but the lack of a free worker.
+    RUNNING = "RUNNING"  # Leased by a worker.
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+    TIMEOUT = "TIMEOUT"
+    CANCELLED = "CANCELLED"
+    SKIPPED = "SKIPPED"  # DAG only: a task whose trigger rule said no.
+
+    @property
+    def is_final(self) -> bool:
+        return self not in LIVE
+
+
+LIVE = frozenset({ExecutionStatus.PENDING, ExecutionStatus.QUEUED, ExecutionStatus.RUNNING})
+
+
+class Trigger(StrEnum):
+    """Why an execution exists."""
+
+    SCHEDULE = "schedule"
+    MANUAL = "manual"
+    REDRIVE = "redrive"
+    DAG = "dag"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong, in two words a machine can compare and a sentence for a person."""
+
+    kind: str
+    message: str
+
+    def __post_init__(self) -> None:
+        assert self.kind, "a failure has a kind"
+
+
+@dataclass(frozen=True, slots=True)
+class NewExecution:
+    """A run that somebody asks for. None means: as the job's current revision says, or now."""
+
+    id: ExecutionId
+    job_id: JobId
+    input: Document | None = None
+    due: datetime | None = None
+    priority: int | None = None
+    unique_key: str | None = None
+    trigger: Trigger = Trigger.MANUAL
+
+    def __post_init__(self) -> None:
+        if self.priority is not None:
+            check_priority(self.priority)
+        if self.unique_key is not None:
+            check_name(self.unique_key, field="unique_key")
+
+
+@dataclass(frozen=True, slots=True)
+class Enqueued:
+    """Where an ask ended up. `is_new` is False if a live execution holds the same unique key."""
+
+    id: ExecutionId
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """An execution as a reader sees it. `status` is derived from where it is, never stored while live."""
+
+    id: ExecutionId
+    tenant_id: TenantId
+    job_id: JobId
+    revision: int
+    status: ExecutionStatus
+    trigger: Trigger
+    nominal_time: datetime | None
+    due: datetime
+    priority: int
+    claim: int  # Times handed to a worker: the fence.
+    attempts: int  # Times charged against the retry budget.
+    worker: WorkerId | None
+    input: Document | None
+    result: Document | None
+    failure: Failure | None
+    unique_key: str | None
+    cancel_requested: bool
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try of an execution on one worker, and how it ended."""
+
+    execution_id: ExecutionId
+    claim: int
+    worker: WorkerId
+    outcome: AttemptOutcome
+    failure: Failure | None
+    started_at: datetime
+    finished_at: datetime
+
+
+class AttemptOutcome(StrEnum):
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+    TIMEOUT = "TIMEOUT"
+    CANCELLED = "CANCELLED"
+    EXPIRED = "EXPIRED"  # The worker stopped renewing.
+    RELEASED = "RELEASED"  # Given back without charge: drain, capacity.
+    SNOOZED = "SNOOZED"  # The handler asked to be called again later, without charge.

@@ -1,0 +1,101 @@
+"""A worker's time-limited claim on an execution, and the number that fences it.
+
+Two numbers that look alike and must not be mixed:
+`Claim.number` counts hand-outs. It only grows, so an old claim can never pass for a newer one.
+`Leased.attempts` counts what was charged to the retry budget. A drain or a snooze gives it back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from gnomon.core.document import Document, check_name
+from gnomon.core.execution import ExecutionId, WorkerId
+from gnomon.core.job import JobId, Revision, TenantId
+from gnomon.errors import InvalidInput
+
+LEASE = timedelta(seconds=20)
+# Renew at a third of the lease: two renewals may be lost before the execution is.
+RENEW_EVERY = LEASE / 3
+CRASHES_MAX = 3
+CLAIM_LIMIT_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to change one running execution: the fencing token."""
+
+    execution_id: ExecutionId
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRequest:
+    """A worker asks for work. The same `id` asked again gets the same answer, so a lost reply leaks nothing."""
+
+    id: UUID
+    worker: WorkerId
+    kinds: frozenset[str]
+    queues: frozenset[str] = frozenset({"default"})
+    capabilities: frozenset[str] = frozenset()
+    limit: int = 1
+
+    def __post_init__(self) -> None:
+        check_name(self.worker, field="worker")
+        for field in ("kinds", "queues", "capabilities"):
+            for name in getattr(self, field):
+                check_name(name, field=field)
+        if type(self.limit) is not int or not 1 <= self.limit <= CLAIM_LIMIT_MAX:
+            raise InvalidInput("limit", f"must be a whole number from 1 to {CLAIM_LIMIT_MAX}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Leased:
+    """An execution in a worker's hands, with all that running it and deciding about it needs."""
+
+    claim: Claim
+    tenant_id: TenantId
+    job_id: JobId
+    revision: Revision
+    worker: WorkerId
+    priority: int
+    nominal_time: datetime | None
+    due: datetime
+    input: Document | None
+    attempts: int
+    crashes: int  # Times in a row that its worker died.
+    started_at: datetime
+    lease_until: datetime
+    cancel_requested: bool = False
+
+    @property
+    def attempt(self) -> int:
+        """The number of this try, as people count: the first one is 1."""
+        return self.attempts + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """A lease that still holds. A claim that is missing from the answer is lost: stop working on it."""
+
+    claim: Claim
+    cancel_requested: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """Who may run what: the part of a definition that decides which workers an execution fits."""
+
+    tenant_id: TenantId
+    queue: str
+    kind: str
+    capabilities: frozenset[str]
+
+    def fits(self, request: ClaimRequest) -> bool:
+        return (
+            self.kind in request.kinds
+            and self.queue in request.queues
+            and self.capabilities <= request.capabilities
+        )

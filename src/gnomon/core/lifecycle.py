@@ -1,0 +1,275 @@
+"""How jobs and executions change. The one place that decides; stores only apply.
+
+The two tables are the whole truth about status: the API, the dashboard and the docs are printed from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import assert_never
+
+from gnomon.core.document import Document
+from gnomon.core.execution import AttemptOutcome, ExecutionStatus, Failure
+from gnomon.core.job import Definition, Delivery, Job, JobId, JobStatus, TenantId, check_job
+from gnomon.core.lease import CRASHES_MAX, Leased
+from gnomon.core.retry import backoff
+from gnomon.errors import IllegalTransition
+
+# Executions ----------------------------------------------------------------------------------------
+
+_E = ExecutionStatus
+EXECUTION_TRANSITIONS: dict[ExecutionStatus, frozenset[ExecutionStatus]] = {
+    _E.PENDING: frozenset({_E.QUEUED, _E.CANCELLED, _E.SKIPPED}),
+    _E.QUEUED: frozenset({_E.RUNNING, _E.CANCELLED}),
+    _E.RUNNING: frozenset({_E.COMPLETED, _E.FAILED, _E.TIMEOUT, _E.CANCELLED, _E.PENDING, _E.QUEUED}),
+    _E.COMPLETED: frozenset(),
+    _E.FAILED: frozenset(),
+    _E.TIMEOUT: frozenset(),
+    _E.CANCELLED: frozenset(),
+    _E.SKIPPED: frozenset(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Succeeded:
+    result: Document | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The handler failed. `permanent` means that no retry can help; `retry_after` is a receiver's wish."""
+
+    failure: Failure
+    permanent: bool = False
+    retry_after: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    """The attempt ran longer than the job allows and was stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """Somebody asked for the end, and the worker has stopped the attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snoozed:
+    """The handler wants to be called again later. Costs no attempt."""
+
+    delay: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The worker gives the execution back: drain, capacity. Costs no attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseExpired:
+    """The worker stopped renewing: it died, hung, or lost the store."""
+
+
+Outcome = Succeeded | Failed | TimedOut | Cancelled | Snoozed | Released | LeaseExpired
+
+
+class DeadReason(StrEnum):
+    EXHAUSTED = "exhausted"  # Used up its attempts.
+    PERMANENT = "permanent"  # Failed in a way that no retry can help.
+    CRASH_LOOP = "crash_loop"  # Its worker died too many times in a row.
+    ABANDONED = "abandoned"  # At most once: it started, and nobody knows how far it came.
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What to write about one attempt. `due` is set exactly when the execution goes back to wait."""
+
+    status: ExecutionStatus
+    attempt: AttemptOutcome
+    attempts: int
+    crashes: int = 0
+    due: datetime | None = None
+    result: Document | None = None
+    failure: Failure | None = None
+    dead: DeadReason | None = None
+    # Set by the reaper: the change holds only if the lease had run out by then, as the store sees it
+    # in the same statement. A renewal that arrives in between wins.
+    only_if_expired_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        assert self.status in EXECUTION_TRANSITIONS[ExecutionStatus.RUNNING]
+        assert (self.status is ExecutionStatus.PENDING) == (self.due is not None)
+        assert self.dead is None or self.status in (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT)
+
+
+def after(leased: Leased, outcome: Outcome, *, now: datetime, jitter: float) -> Change:
+    """What an outcome makes of a running execution. `jitter` is a number in [0, 1) drawn by the caller."""
+    match outcome:
+        case Succeeded(result):
+            return Change(_E.COMPLETED, AttemptOutcome.COMPLETED, leased.attempt, result=result)
+        case Failed():
+            return _after_failure(leased, outcome, now=now, jitter=jitter)
+        case TimedOut():
+            return _after_timeout(leased, now=now, jitter=jitter)
+        case LeaseExpired():
+            return _after_expiry(leased, now=now, jitter=jitter)
+        case Cancelled():
+            return Change(_E.CANCELLED, AttemptOutcome.CANCELLED, leased.attempt)
+        case Snoozed(delay):
+            return Change(_E.PENDING, AttemptOutcome.SNOOZED, leased.attempts, due=now + delay)
+        case Released():
+            return _after_release(leased, now=now)
+        case _:
+            assert_never(outcome)
+
+
+def _after_failure(leased: Leased, failed: Failed, *, now: datetime, jitter: float) -> Change:
+    dead = _verdict(leased, failed.failure, permanent=failed.permanent)
+    if dead is not None:
+        return Change(_E.FAILED, AttemptOutcome.FAILED, leased.attempt, failure=failed.failure, dead=dead)
+    wait = max(_wait(leased, jitter), failed.retry_after or timedelta(0))
+    return Change(_E.PENDING, AttemptOutcome.FAILED, leased.attempt, due=now + wait, failure=failed.failure)
+
+
+def _after_timeout(leased: Leased, *, now: datetime, jitter: float) -> Change:
+    limit = leased.revision.definition.timeout
+    failure = Failure("timeout", f"Stopped after {limit.total_seconds():g} s." if limit else "Stopped: it ran too long.")
+    dead = _verdict(leased, failure, permanent=False)
+    if dead is not None:
+        return Change(_E.TIMEOUT, AttemptOutcome.TIMEOUT, leased.attempt, failure=failure, dead=dead)
+    return Change(_E.PENDING, AttemptOutcome.TIMEOUT, leased.attempt, due=now + _wait(leased, jitter), failure=failure)
+
+
+def _after_expiry(leased: Leased, *, now: datetime, jitter: float) -> Change:
+    failure = Failure("lease_expired", f"Worker {leased.worker} stopped renewing its lease.")
+    crashes = leased.crashes + 1
+    if leased.cancel_requested:
+        return Change(
+            _E.CANCELLED, AttemptOutcome.EXPIRED, leased.attempt, crashes, failure=failure, only_if_expired_at=now
+        )
+    dead = _verdict(leased, failure, permanent=False)
+    if crashes >= CRASHES_MAX:
+        dead = DeadReason.CRASH_LOOP
+    if leased.revision.definition.delivery is Delivery.AT_MOST_ONCE:
+        dead = DeadReason.ABANDONED
+    if dead is not None:
+        return Change(
+            _E.FAILED,
+            AttemptOutcome.EXPIRED,
+            leased.attempt,
+            crashes,
+            failure=failure,
+            dead=dead,
+            only_if_expired_at=now,
+        )
+    return Change(
+        _E.PENDING,
+        AttemptOutcome.EXPIRED,
+        leased.attempt,
+        crashes,
+        due=now + _wait(leased, jitter),
+        failure=failure,
+        only_if_expired_at=now,
+    )
+
+
+def _after_release(leased: Leased, *, now: datetime) -> Change:
+    if leased.cancel_requested:
+        return Change(_E.CANCELLED, AttemptOutcome.RELEASED, leased.attempts)
+    # Its due time has come already; keeping it keeps its place in the queue.
+    return Change(_E.PENDING, AttemptOutcome.RELEASED, leased.attempts, due=min(leased.due, now))
+
+
+def _verdict(leased: Leased, failure: Failure, *, permanent: bool) -> DeadReason | None:
+    definition = leased.revision.definition
+    if permanent or not definition.retry.retries(failure.kind):
+        return DeadReason.PERMANENT
+    if definition.delivery is Delivery.AT_MOST_ONCE or leased.attempt >= definition.retry.max_attempts:
+        return DeadReason.EXHAUSTED
+    return None
+
+
+def _wait(leased: Leased, jitter: float) -> timedelta:
+    return backoff(leased.revision.definition.retry, leased.attempt, jitter=jitter)
+
+
+# Jobs ----------------------------------------------------------------------------------------------
+
+
+class JobAction(StrEnum):
+    UPDATE = "update"
+    PAUSE = "pause"
+    RESUME = "resume"
+    CANCEL = "cancel"
+    DELETE = "delete"
+
+
+_J = JobStatus
+# Repeating an action that has been done already is fine: a client that lost the reply asks again.
+JOB_TRANSITIONS: dict[tuple[JobStatus, JobAction], JobStatus] = {
+    (_J.ACTIVE, JobAction.UPDATE): _J.ACTIVE,
+    (_J.PAUSED, JobAction.UPDATE): _J.PAUSED,
+    (_J.COMPLETED, JobAction.UPDATE): _J.ACTIVE,
+    (_J.ACTIVE, JobAction.PAUSE): _J.PAUSED,
+    (_J.PAUSED, JobAction.PAUSE): _J.PAUSED,
+    (_J.PAUSED, JobAction.RESUME): _J.ACTIVE,
+    (_J.ACTIVE, JobAction.RESUME): _J.ACTIVE,
+    (_J.ACTIVE, JobAction.CANCEL): _J.CANCELLED,
+    (_J.PAUSED, JobAction.CANCEL): _J.CANCELLED,
+    (_J.COMPLETED, JobAction.CANCEL): _J.CANCELLED,
+    (_J.CANCELLED, JobAction.CANCEL): _J.CANCELLED,
+    (_J.ACTIVE, JobAction.DELETE): _J.DELETED,
+    (_J.PAUSED, JobAction.DELETE): _J.DELETED,
+    (_J.COMPLETED, JobAction.DELETE): _J.DELETED,
+    (_J.CANCELLED, JobAction.DELETE): _J.DELETED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JobChange:
+    """A job as it shall be, if it is still at `expected_version`. `definition` is set when it changes."""
+
+    job_id: JobId
+    tenant_id: TenantId
+    expected_version: int
+    name: str
+    status: JobStatus
+    next_run_time: datetime | None
+    tags: frozenset[str]
+    dependencies: frozenset[JobId]
+    anchor: datetime | None = None
+    definition: Definition | None = None
+
+    def __post_init__(self) -> None:
+        check_job(self.name, self.tags, self.dependencies)
+
+    @property
+    def ends_executions(self) -> bool:
+        """Cancelling or deleting a job takes its waiting executions along and asks the running ones to stop."""
+        return self.status in (JobStatus.CANCELLED, JobStatus.DELETED)
+
+
+def job_status_after(job: Job, action: JobAction) -> JobStatus:
+    try:
+        return JOB_TRANSITIONS[job.status, action]
+    except KeyError:
+        raise IllegalTransition("job", status=job.status, action=action) from None
+
+
+def change_of(job: Job, action: JobAction, *, next_run_time: datetime | None) -> JobChange:
+    """The change that an action without a new definition makes. The schedule decides `next_run_time`."""
+    status = job_status_after(job, action)
+    return JobChange(
+        job_id=job.id,
+        tenant_id=job.tenant_id,
+        expected_version=job.version,
+        name=job.name,
+        status=status,
+        next_run_time=next_run_time if status in (JobStatus.ACTIVE, JobStatus.PAUSED) else None,
+        tags=job.tags,
+        dependencies=job.dependencies,
+        anchor=job.anchor,
+    )

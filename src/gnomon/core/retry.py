@@ -1,0 +1,83 @@
+"""Whether to try again, and how long to wait before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+
+from gnomon.core.document import check_name
+from gnomon.errors import InvalidInput
+
+ATTEMPTS_MAX = 1000
+BACKOFF_MAX = timedelta(days=7)
+RETRY_ON_MAX = 64
+_POWER_MAX = 64  # 2**64 seconds is past every cap; keeps the power small and the float finite.
+
+
+class Backoff(StrEnum):
+    FIXED = "fixed"
+    EXPONENTIAL = "exponential"
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often and how soon a failed execution is tried again.
+
+    `max_attempts` counts all tries, the first one too. `retry_on` names the error kinds that are worth
+    another try; None means all of them.
+    """
+
+    max_attempts: int = 3
+    backoff: Backoff = Backoff.EXPONENTIAL
+    backoff_base: timedelta = timedelta(seconds=60)
+    multiplier: float = 2.0
+    backoff_max: timedelta = timedelta(hours=1)
+    jitter: float = 0.1
+    retry_on: frozenset[str] | None = None
+
+    def __post_init__(self) -> None:
+        _check_whole("retry_policy.max_attempts", self.max_attempts, 1, ATTEMPTS_MAX)
+        _check_between("retry_policy.backoff_seconds", self.backoff_base, timedelta(0), BACKOFF_MAX)
+        _check_between("retry_policy.max_backoff_seconds", self.backoff_max, timedelta(0), BACKOFF_MAX)
+        if not 1.0 <= self.multiplier <= 100.0:
+            raise InvalidInput("retry_policy.backoff_multiplier", f"{self.multiplier} is not between 1 and 100.")
+        if not 0.0 <= self.jitter <= 1.0:
+            raise InvalidInput("retry_policy.jitter", f"{self.jitter} is not between 0 and 1.")
+        if self.retry_on is not None:
+            if len(self.retry_on) > RETRY_ON_MAX:
+                raise InvalidInput("retry_policy.retry_on", f"more than {RETRY_ON_MAX} error kinds.")
+            for kind in self.retry_on:
+                check_name(kind, field="retry_policy.retry_on")
+
+    def retries(self, error_kind: str) -> bool:
+        return self.retry_on is None or error_kind in self.retry_on
+
+
+def backoff(policy: RetryPolicy, attempts: int, *, jitter: float) -> timedelta:
+    """The wait after `attempts` charged attempts: within ±policy.jitter of the curve, never above the cap.
+
+    `jitter` is a number in [0, 1) drawn by the caller, so this stays a pure function.
+    """
+    assert attempts >= 1
+    assert 0.0 <= jitter < 1.0
+
+    wait = policy.backoff_base
+    if policy.backoff is Backoff.EXPONENTIAL:
+        # Compare in floats first: a timedelta overflows long before a float does.
+        factor = policy.multiplier ** min(attempts - 1, _POWER_MAX)
+        wait = min(wait.total_seconds() * factor, policy.backoff_max.total_seconds()) * timedelta(seconds=1)
+    spread = 1 + policy.jitter * (2 * jitter - 1)
+    return min(wait * spread, policy.backoff_max)
+
+
+def _check_whole(field: str, value: object, low: int, high: int) -> None:
+    if type(value) is not int or not low <= value <= high:
+        raise InvalidInput(field, f"{value!r} is not a whole number from {low} to {high}.")
+
+
+def _check_between(field: str, value: timedelta, low: timedelta, high: timedelta) -> None:
+    if not low <= value <= high:
+        raise InvalidInput(
+            field, f"{value.total_seconds():g} s is not between {low.total_seconds():g} and {high.total_seconds():g}."
+        )
