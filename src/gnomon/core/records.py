@@ -1,0 +1,138 @@
+"""What else is kept about executions: log lines, checkpoints, dead letters; and how lists are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Generic, TypeVar
+from uuid import UUID
+
+from gnomon.core.document import Document, check_name, check_text
+from gnomon.core.execution import ExecutionId, ExecutionStatus, Failure
+from gnomon.core.job import JobId, JobStatus, TenantId
+from gnomon.core.lease import Claim
+from gnomon.core.lifecycle import DeadReason
+from gnomon.errors import InvalidInput
+
+Item = TypeVar("Item")
+
+LOG_MESSAGE_LENGTH_MAX = 16 * 1024
+PAGE_LIMIT_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item]):
+    """Some of a list, newest first. `next` asks for the rest; None means that there is none."""
+
+    items: tuple[Item, ...]
+    next: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    status: JobStatus | None = None  # None: all but DELETED.
+    kind: str | None = None
+    tag: str | None = None
+    name: str | None = None
+    next_run_before: datetime | None = None
+
+    def __post_init__(self) -> None:
+        for field in ("kind", "tag", "name"):
+            if getattr(self, field) is not None:
+                check_name(getattr(self, field), field=field)
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionFilter:
+    job_id: JobId | None = None
+    status: ExecutionStatus | None = None
+
+
+class LogLevel(StrEnum):
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARNING = "WARNING"
+    ERROR = "ERROR"
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line of an attempt. `number` counts within the attempt, so that a repeated write is the same line."""
+
+    claim: Claim
+    number: int
+    at: datetime
+    level: LogLevel
+    message: str
+    context: Document | None = None
+
+    def __post_init__(self) -> None:
+        assert self.number >= 1
+        check_text(self.message, field="message")
+        if len(self.message) > LOG_MESSAGE_LENGTH_MAX:
+            raise InvalidInput("message", f"longer than {LOG_MESSAGE_LENGTH_MAX} characters.")
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Where the next attempt starts from, and how far the work has come (0 to 1)."""
+
+    claim: Claim
+    state: Document
+    progress: float | None
+    saved_at: datetime
+
+    def __post_init__(self) -> None:
+        if self.progress is not None and not 0.0 <= self.progress <= 1.0:
+            raise InvalidInput("progress", f"{self.progress} is not between 0 and 1.")
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """An execution that ended for good without success, kept for inspection and redrive."""
+
+    execution_id: ExecutionId
+    tenant_id: TenantId
+    job_id: JobId
+    reason: DeadReason
+    failure: Failure | None
+    attempts: int
+    died_at: datetime
+    redriven_as: ExecutionId | None
+    redriven_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Redrive:
+    """Run a dead execution again, as a new execution: an ended one never comes back to life."""
+
+    execution_id: ExecutionId
+    new_id: ExecutionId
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    id: TenantId
+    name: str
+    weight: int = 1
+    max_concurrent: int | None = None
+
+    def __post_init__(self) -> None:
+        check_name(self.name, field="name")
+        if type(self.weight) is not int or not 1 <= self.weight <= 1000:
+            raise InvalidInput("weight", "must be a whole number from 1 to 1000.")
+        if self.max_concurrent is not None and (type(self.max_concurrent) is not int or self.max_concurrent < 1):
+            raise InvalidInput("max_concurrent", "must be a whole number of at least 1.")
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """Named dates on which schedules that use the calendar do not fire."""
+
+    tenant_id: TenantId
+    name: str
+    dates: frozenset[date]
+
+    def __post_init__(self) -> None:
+        check_name(self.name, field="name")

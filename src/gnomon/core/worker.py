@@ -1,0 +1,57 @@
+"""What a worker is: a process with slots that runs executions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from gnomon.core.document import check_name
+from gnomon.core.execution import WorkerId
+from gnomon.errors import InvalidInput
+
+SLOTS_MAX = 10_000
+
+
+class WorkerStatus(StrEnum):
+    ACTIVE = "ACTIVE"
+    DRAINING = "DRAINING"  # Takes nothing new; leaves when its last execution has ended.
+    GONE = "GONE"  # Said good-bye. A worker that just falls silent stays ACTIVE with an old last_seen_at.
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A worker introduces itself. `boot` changes with every start, so a namesake cannot be confused with it."""
+
+    id: WorkerId
+    boot: UUID
+    hostname: str
+    slots: int
+    kinds: frozenset[str]
+    queues: frozenset[str] = frozenset({"default"})
+    capabilities: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        check_name(self.id, field="worker_id")
+        check_name(self.hostname, field="hostname")
+        for field in ("kinds", "queues", "capabilities"):
+            for name in getattr(self, field):
+                check_name(name, field=field)
+        if type(self.slots) is not int or not 1 <= self.slots <= SLOTS_MAX:
+            raise InvalidInput("capacity", f"must be a whole number from 1 to {SLOTS_MAX}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    id: WorkerId
+    boot: UUID
+    hostname: str
+    slots: int
+    kinds: frozenset[str]
+    queues: frozenset[str]
+    capabilities: frozenset[str]
+    status: WorkerStatus
+    running: int  # Derived from live leases.
+    registered_at: datetime
+    last_seen_at: datetime

@@ -1,0 +1,274 @@
+"""What the rest of Gnomon needs from durable state. Verbs by noun, never tables.
+
+Rules that hold for every verb:
+- Time, ids and chance come in as values. A store reads no clock.
+- Verbs that change something are atomic and durable when they return; hot ones take batches.
+- Everything is scoped by tenant, except what workers and schedulers do for all of them.
+- A verb that raised StoreUnavailable may or may not have happened; asking again is safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+from uuid import UUID
+
+from gnomon.core.execution import (
+    Attempt,
+    Enqueued,
+    Execution,
+    ExecutionId,
+    ExecutionStatus,
+    NewExecution,
+    WorkerId,
+)
+from gnomon.core.idempotency import Idempotency
+from gnomon.core.job import Job, JobId, NewJob, Revision, TenantId
+from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
+from gnomon.core.lifecycle import Change, JobChange
+from gnomon.core.occurrence import Firing, Occurrence
+from gnomon.core.records import (
+    Calendar,
+    Checkpoint,
+    DeadLetter,
+    ExecutionFilter,
+    JobFilter,
+    LogLine,
+    Page,
+    Redrive,
+    Tenant,
+)
+from gnomon.core.worker import Registration, Worker
+
+
+class Applied(StrEnum):
+    """What became of a change that a worker or the reaper asked for."""
+
+    APPLIED = "applied"
+    REPLAYED = "replayed"  # This very change was applied before; the first reply was lost.
+    LOST = "lost"  # The claim is no longer current. Nothing was changed.
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A change and the claim that entitles to it."""
+
+    claim: Claim
+    change: Change
+
+
+class TenantStore(Protocol):
+    async def save(self, tenant: Tenant, *, now: datetime) -> None:
+        """Create or replace."""
+
+    async def get(self, tenant_id: TenantId) -> Tenant: ...
+
+
+class JobStore(Protocol):
+    async def create(
+        self, jobs: Sequence[NewJob], *, now: datetime, idempotency: Idempotency | None = None
+    ) -> Sequence[Job]:
+        """Create all or none. Raises JobAlreadyExists, JobNotFound (a dependency), InvalidDependency.
+
+        With an idempotency key that was used for the same request, nothing is created and the jobs of the
+        first call are returned as they are now; for another request, IdempotencyConflict is raised.
+        """
+
+    async def change(
+        self, changes: Sequence[JobChange], *, now: datetime, idempotency: Idempotency | None = None
+    ) -> Sequence[Job]:
+        """Update, pause, resume, cancel, delete: all or none, each only at its expected version.
+
+        A new definition makes a new revision. A change that ends executions (cancel, delete) ends the
+        waiting ones in the same transaction and asks the running ones to stop.
+        Raises JobNotFound, VersionConflict, JobAlreadyExists, InvalidDependency, IdempotencyConflict.
+        """
+
+    async def get(self, tenant_id: TenantId, job_id: JobId) -> Job:
+        """Raises JobNotFound. A deleted job can still be read."""
+
+    async def named(self, tenant_id: TenantId, name: str) -> Job:
+        """The live job of that name. Raises JobNotFound."""
+
+    async def page(
+        self, tenant_id: TenantId, wanted: JobFilter, *, limit: int, after: UUID | None = None
+    ) -> Page[Job]: ...
+
+    async def revision(self, tenant_id: TenantId, job_id: JobId, number: int) -> Revision: ...
+
+
+class ScheduleStore(Protocol):
+    async def due(self, *, now: datetime, limit: int, shards: Collection[int] | None = None) -> Sequence[Job]:
+        """Jobs with a fire time that has come, oldest first. A hint: `fire` decides who was first."""
+
+    async def next_due(self, *, shards: Collection[int] | None = None) -> datetime | None:
+        """When the next fire time comes: how long a scheduler may sleep."""
+
+    async def fire(self, firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
+        """Write ledger rows, executions, queue rows and the next fire time of each job, whole or not at all.
+
+        Returns the jobs whose firing took effect. The others were changed or fired by somebody else.
+        """
+
+    async def occurrences(
+        self, tenant_id: TenantId, job_id: JobId, *, limit: int, before: datetime | None = None
+    ) -> Sequence[Occurrence]:
+        """The ledger, newest first, strictly before `before`."""
+
+    async def save_calendar(self, calendar: Calendar, *, now: datetime) -> None: ...
+
+    async def calendars(self, names: Collection[tuple[TenantId, str]]) -> Sequence[Calendar]:
+        """The calendars of these names that exist."""
+
+
+class ExecutionStore(Protocol):
+    async def enqueue(
+        self,
+        tenant_id: TenantId,
+        asked: Sequence[NewExecution],
+        *,
+        now: datetime,
+        idempotency: Idempotency | None = None,
+    ) -> Sequence[Enqueued]:
+        """Keep all or none, in order. Raises JobNotFound; IllegalTransition if a job was cancelled.
+
+        A unique key that a live execution of the same job holds makes nothing new: the answer names that one.
+        """
+
+    async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
+        """Hand out due executions that fit: by priority, then due time, then id. Nothing is handed out twice.
+
+        The same request id asked again returns what it got the first time and still holds.
+        """
+
+    async def renew(self, claims: Sequence[Claim], *, lease_until: datetime) -> Sequence[Renewed]:
+        """Extend leases. Claims missing from the answer are lost: stop working on them."""
+
+    async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Applied]:
+        """The one way in which a running execution changes. Fenced by the claim; answers in order.
+
+        Attempt record, retry, dead letter and the end of the execution are written with it.
+        """
+
+    async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
+        """Running executions whose lease ended before `now`, oldest lease first."""
+
+    async def cancel(
+        self, tenant_id: TenantId, execution_ids: Sequence[ExecutionId], *, now: datetime
+    ) -> Mapping[ExecutionId, ExecutionStatus]:
+        """End what waits; ask what runs to stop; leave what has ended. Returns the status afterwards.
+
+        Ids that do not exist are missing from the answer.
+        """
+
+    async def get(self, tenant_id: TenantId, execution_id: ExecutionId, *, now: datetime) -> Execution:
+        """Raises ExecutionNotFound. `now` tells PENDING from QUEUED."""
+
+    async def page(
+        self,
+        tenant_id: TenantId,
+        wanted: ExecutionFilter,
+        *,
+        now: datetime,
+        limit: int,
+        after: UUID | None = None,
+    ) -> Page[Execution]: ...
+
+    async def attempts(self, tenant_id: TenantId, execution_id: ExecutionId) -> Sequence[Attempt]:
+        """The finished attempts, oldest first."""
+
+
+class CheckpointStore(Protocol):
+    async def save(self, checkpoints: Sequence[Checkpoint]) -> Sequence[Claim]:
+        """Fenced. Returns the claims that still hold; the others wrote nothing."""
+
+    async def load(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, Checkpoint]: ...
+
+
+class LogStore(Protocol):
+    async def append(self, lines: Sequence[LogLine]) -> Sequence[Claim]:
+        """Fenced. Returns the claims that still hold. A line written twice is one line."""
+
+    async def read(
+        self,
+        tenant_id: TenantId,
+        execution_id: ExecutionId,
+        *,
+        limit: int,
+        after: tuple[int, int] = (0, 0),
+    ) -> Sequence[LogLine]:
+        """Lines in order, after the position (claim number, line number)."""
+
+
+class DeadLetterStore(Protocol):
+    async def get(self, tenant_id: TenantId, execution_id: ExecutionId) -> DeadLetter:
+        """Raises DeadLetterNotFound."""
+
+    async def page(
+        self,
+        tenant_id: TenantId,
+        *,
+        limit: int,
+        job_id: JobId | None = None,
+        after: UUID | None = None,
+    ) -> Page[DeadLetter]: ...
+
+    async def redrive(
+        self, tenant_id: TenantId, redrives: Sequence[Redrive], *, now: datetime
+    ) -> Sequence[Enqueued]:
+        """Run again as new executions, with the input and the revision of the dead ones. All or none.
+
+        A dead letter that was redriven before answers with the execution it became.
+        Raises DeadLetterNotFound.
+        """
+
+    async def purge(self, tenant_id: TenantId, execution_ids: Sequence[ExecutionId]) -> Sequence[ExecutionId]:
+        """Forget dead letters, not their executions. Returns what was there."""
+
+
+class WorkerStore(Protocol):
+    async def register(self, registration: Registration, *, now: datetime) -> None:
+        """Create or replace: a worker that starts again is the same worker with a new boot."""
+
+    async def beat(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> Worker:
+        """Say that the worker lives; the answer tells it whether to drain.
+
+        Raises WorkerNotFound if it is unknown or a newer boot took its name.
+        """
+
+    async def drain(self, worker_id: WorkerId) -> Worker:
+        """Ask the worker to take nothing new. Raises WorkerNotFound."""
+
+    async def leave(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> None:
+        """Say good-bye. Does nothing if a newer boot took the name."""
+
+    async def get(self, worker_id: WorkerId) -> Worker: ...
+
+    async def list(self, *, limit: int, after: WorkerId | None = None) -> Sequence[Worker]:
+        """By id."""
+
+
+class Store(Protocol):
+    """All durable state, by noun."""
+
+    @property
+    def tenants(self) -> TenantStore: ...
+    @property
+    def jobs(self) -> JobStore: ...
+    @property
+    def schedules(self) -> ScheduleStore: ...
+    @property
+    def executions(self) -> ExecutionStore: ...
+    @property
+    def checkpoints(self) -> CheckpointStore: ...
+    @property
+    def logs(self) -> LogStore: ...
+    @property
+    def dead_letters(self) -> DeadLetterStore: ...
+    @property
+    def workers(self) -> WorkerStore: ...
+
+    async def close(self) -> None: ...
