@@ -81,9 +81,7 @@ def judge(
     return Judge(schedule.misfire, closed, paused, missed_before, window_from, fire_from)
 
 
-def _missed_fire_from(
-    ticks: Ticks, closed: ClosedDays, *, first: datetime, now: datetime
-) -> datetime | None:
+def _missed_fire_from(ticks: Ticks, closed: ClosedDays, *, first: datetime, now: datetime) -> datetime | None:
     schedule: Schedule = ticks.schedule
     missed_before = now - schedule.misfire_grace
     match schedule.misfire:

@@ -23,7 +23,7 @@ from gnomon.core.schedule import CronTiming, Delayed, Interval, Manual, Once, Sc
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A nominal time. `lost` counts the civil times that never happened there; a tick with some never fires."""
+    """A nominal time. `lost` counts the civil times that a gap swallowed there; if any, it never fires."""
 
     at: datetime
     lost: int = 0
@@ -63,7 +63,7 @@ class Ticks:
         return None if tick is None or (start_at is not None and tick.at < start_at) else tick
 
     def at(self, instant: datetime) -> Tick:
-        """The one at `instant`. A time from an older time zone database may be none any more; it still counts."""
+        """The one at `instant`. It counts even if a newer time zone database no longer knows it."""
         tick = self.after(instant - MICROSECOND)
         return tick if tick is not None and tick.at == instant else Tick(instant)
 
@@ -134,7 +134,7 @@ def zone_of(schedule: Schedule) -> tzinfo:
 
 
 def jitter_of(schedule: Schedule, job_id: UUID, nominal: datetime) -> timedelta:
-    """How long a fire is held back: spread evenly over [0, jitter), and always the same for one occurrence."""
+    """How long a fire is held back: evenly spread over [0, jitter), the same for an occurrence at any time."""
     if not schedule.jitter:
         return timedelta(0)
     key = job_id.bytes + ((nominal - INSTANT_MIN) // MICROSECOND).to_bytes(8, "big", signed=True)
@@ -163,5 +163,7 @@ def _cron_before(times: CronTimes, instant: datetime) -> Tick | None:
 
 def _lost_between(times: CronTimes, after: datetime, before: datetime) -> Iterable[Tick]:
     """Ticks of lost civil times strictly between two instants, with no regular time between them."""
-    counts = Counter(lost.instant for lost in times.skipped_between(after, before) if after < lost.instant < before)
+    counts = Counter(
+        lost.instant for lost in times.skipped_between(after, before) if after < lost.instant < before
+    )
     return [Tick(at, lost=count) for at, count in counts.items()]
