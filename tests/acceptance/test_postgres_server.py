@@ -213,9 +213,16 @@ def place_of(program: subprocess.Popen[str]) -> tuple[int, Path]:
 
 def session_members(session: int) -> set[int]:
     """The live processes of a server: it and its workers share the session that it leads."""
-    listed = subprocess.run(["ps", "-eo", "pid=,sess=,stat="], capture_output=True, text=True, check=True)
-    rows = (line.split() for line in listed.stdout.splitlines())
-    return {int(pid) for pid, leader, state in rows if int(leader) == session and "Z" not in state}
+    members = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # After the name, which may hold anything: state, parent, group, session.
+            state, _, _, leader, *_ = path.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # It ended while we looked.
+        if int(leader) == session and state != "Z":
+            members.add(int(path.parent.name))
+    return members
 
 
 def wait_until_gone(pid: int, folder: Path) -> None:
