@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -105,6 +106,15 @@ async def test_committed_rows_survive_a_fast_and_an_immediate_restart(name: str)
         connection = await asyncpg.connect(server.dsn())
         assert await connection.fetchval("SELECT count(*) FROM notes") == 2
         await connection.close()
+
+
+async def test_a_server_outlives_the_thread_that_restarted_it() -> None:
+    with PostgresServer(SERVERS[BUNDLED]) as server:
+        thread = threading.Thread(target=server.restart)
+        thread.start()
+        thread.join()
+        await run(server.dsn(), "CREATE TABLE notes (body text)")
+        assert "immediate shutdown" not in server.log()
 
 
 def test_nothing_is_left_behind() -> None:
