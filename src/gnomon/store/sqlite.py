@@ -21,6 +21,7 @@ from uuid import UUID
 from gnomon.errors import StoreRefused, StoreUnavailable
 from gnomon.store import statements
 from gnomon.store.database import ForeignKeyViolation, Row, Rows, Session, UniqueViolation
+from gnomon.store.migrate import AppliedMigration, Migration, applied_of, record_of
 
 MEMORY = ":memory:"
 SQLITE_VERSION_MIN = (3, 37, 0)  # STRICT tables; RETURNING and UPDATE FROM are older.
@@ -107,6 +108,15 @@ class Connection:
                 rows = _read(cursor)
         return rows
 
+    def run_text(self, text: str) -> None:
+        """Statements that are not ours to name. Not `executescript`: it would commit what is open."""
+        statement = ""
+        for line in text.splitlines(keepends=True):
+            statement += line
+            if sqlite3.complete_statement(statement):
+                self.raw.execute(statement)
+                statement = ""
+
     def _fill(self, batch: Rows) -> None:
         places = ",".join("?" * len(batch.columns))
         columns = ",".join(batch.columns)
@@ -144,6 +154,7 @@ class SqliteSession:
 class SqliteDatabase:
     """One file, one process. `:memory:` is the same store without the file."""
 
+    dialect = "sqlite"
     dead_rows_linger = False
 
     def __init__(self, path: str) -> None:
@@ -196,6 +207,24 @@ class SqliteDatabase:
         for connection, thread in [*self._readers, (self.writer, self._writer_thread)]:
             await _hop(thread, connection.raw.close)
             thread.shutdown()
+
+    async def refusals(self) -> Sequence[str]:
+        return []  # What would have to be refused was refused when the file was opened.
+
+    async def applied_migrations(self) -> Sequence[AppliedMigration]:
+        [known] = await self.read("schema_known")
+        if not known["known"]:
+            return []
+        return [applied_of(row) for row in await self.read("migrations_applied")]
+
+    async def apply_migration(self, migration: Migration, *, now: datetime) -> bool:
+        async with self.transaction() as session:
+            await session.fetch("migrations_table")
+            if migration.number in {row["number"] for row in await session.fetch("migrations_applied")}:
+                return False
+            await self.on_writer(lambda: self.writer.run_text(migration.text))
+            await session.fetch("migration_record", now=now, **record_of(migration))
+        return True
 
     async def on_writer(self, work: Callable[[], _Answer]) -> _Answer:
         return await _hop(self._writer_thread, work)
