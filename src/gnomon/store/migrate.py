@@ -64,7 +64,9 @@ class Migratable(Protocol):
 def migrations(dialect: str) -> tuple[Migration, ...]:
     """All that this release knows, in order."""
     folder = files("gnomon.store") / "sql" / "migrations" / dialect
-    entries = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".sql")), key=lambda e: e.name)
+    entries = sorted(
+        (entry for entry in folder.iterdir() if entry.name.endswith(".sql")), key=lambda e: e.name
+    )
     return tuple(_parse(entry.name, entry.read_text(encoding="utf-8")) for entry in entries)
 
 
@@ -93,7 +95,7 @@ def changed(known: Mapping[int, Migration], applied: Sequence[AppliedMigration])
     for one in applied:
         if one.number in known and known[one.number].checksum != one.checksum:
             return (
-                f"Migration {one.number:04} ({one.name}) was applied with another text than this release has. "
+                f"Migration {one.number:04} ({one.name}) was applied with another text than ours. "
                 "The database was made by a development version; start from a fresh one or restore a backup."
             )
     return None

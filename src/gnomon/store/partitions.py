@@ -23,9 +23,7 @@ AHEAD = timedelta(days=62)
 
 def partition_statements(now: datetime) -> Sequence[str]:
     """What makes the partitions of this month and of those to come. Safe to run again."""
-    return [
-        statement for month in months_between(now, now + AHEAD) for statement in _statements_for(month)
-    ]
+    return [statement for month in months_between(now, now + AHEAD) for statement in _statements_for(month)]
 
 
 def _statements_for(month: Month) -> Sequence[str]:

@@ -72,9 +72,7 @@ class PostgresDatabase:
 
     def __init__(self, pool: Any) -> None:
         self._pool = pool
-        self._texts = {
-            name: statements.numbered(text) for name, text in statements.load("postgres").items()
-        }
+        self._texts = {name: statements.numbered(text) for name, text in statements.load("postgres").items()}
 
     @classmethod
     async def open(cls, url: str, *, connections_max: int = POOL_MAX) -> PostgresDatabase:
@@ -108,9 +106,8 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
-        async with self._session() as session:
-            async with session._connection.transaction():
-                yield session
+        async with self._session() as session, session._connection.transaction():
+            yield session
 
     async def close(self) -> None:
         await self._pool.close()
@@ -171,9 +168,11 @@ def refusals(facts: Row) -> Sequence[str]:
         found.append(f"PostgreSQL {facts['version']} is too old; Gnomon needs {VERSION_MIN} or newer.")
     if facts["in_recovery"]:
         found.append("This PostgreSQL server is a read-only standby. Point Gnomon at the primary.")
-    for setting in ("fsync", "full_page_writes", "synchronous_commit"):
-        if facts[setting] == "off":
-            found.append(f"{setting} is off: a crash would lose acknowledged work. Turn it on.")
+    found += [
+        f"{setting} is off: a crash would lose acknowledged work. Turn it on."
+        for setting in ("fsync", "full_page_writes", "synchronous_commit")
+        if facts[setting] == "off"
+    ]
     if facts["encoding"] != "UTF8":
         found.append(f"The database's encoding is {facts['encoding']}. Create it with ENCODING 'UTF8'.")
     return found

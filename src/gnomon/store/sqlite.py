@@ -86,9 +86,7 @@ class Connection:
     """One SQLite connection and the statements it runs. Used by one thread at a time."""
 
     def __init__(self, path: str) -> None:
-        self._statements = {
-            name: statements.script(text) for name, text in statements.load("sqlite").items()
-        }
+        self._statements = {name: statements.script(text) for name, text in statements.load("sqlite").items()}
         self.raw = sqlite3.connect(
             path, isolation_level=None, check_same_thread=False, timeout=BUSY_TIMEOUT.total_seconds()
         )
