@@ -36,6 +36,14 @@ _UNREACHABLE: Final = (
     asyncpg.exceptions.IdleInTransactionSessionTimeoutError,
     asyncpg.exceptions.ReadOnlySQLTransactionError,
     asyncpg.exceptions.DiskFullError,
+    asyncpg.exceptions.QueryCanceledError,
+    asyncpg.exceptions.LockNotAvailableError,
+)
+# The server answers, and says no: to the name, the password, the database, or the role.
+_NOT_LET_IN: Final = (
+    asyncpg.exceptions.InvalidAuthorizationSpecificationError,
+    asyncpg.exceptions.InvalidCatalogNameError,
+    asyncpg.exceptions.InsufficientPrivilegeError,
 )
 _TRY_AGAIN: Final = (asyncpg.exceptions.DeadlockDetectedError, asyncpg.exceptions.SerializationError)
 _POOLED: Final = (
@@ -106,11 +114,20 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
-        async with self._session() as session, session._connection.transaction():
-            yield session
+        try:
+            async with self._session() as session, session._connection.transaction():
+                yield session
+        except _TRY_AGAIN as error:
+            # The body is the caller's, so only the caller can run it again.
+            raise StoreUnavailable(f"PostgreSQL broke a deadlock at our cost: {error}") from error
 
     async def close(self) -> None:
         await self._pool.close()
+
+    async def release(self) -> str:
+        """What serves us, in words."""
+        [facts] = await self.read("server_facts")
+        return f"PostgreSQL {facts['release']}"
 
     async def refusals(self) -> Sequence[str]:
         [facts] = await self.read("server_facts")
@@ -150,6 +167,8 @@ class PostgresDatabase:
             raise StoreRefused(
                 "This PostgreSQL server is a read-only standby. Point Gnomon at the primary."
             ) from error
+        except _NOT_LET_IN as error:
+            raise StoreRefused(f"PostgreSQL does not let us in: {error}.") from error
         except _POOLED as error:
             raise StoreUnavailable(
                 "A prepared statement got lost: there is a transaction pooler in between. "

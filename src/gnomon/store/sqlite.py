@@ -82,6 +82,10 @@ def _bound(value: object) -> object:
     return str(value) if isinstance(value, StrEnum) else value
 
 
+def sqlite_release() -> str:
+    return f"SQLite {sqlite3.sqlite_version}"
+
+
 class Connection:
     """One SQLite connection and the statements it runs. Used by one thread at a time."""
 
@@ -90,7 +94,10 @@ class Connection:
         self.raw = sqlite3.connect(
             path, isolation_level=None, check_same_thread=False, timeout=BUSY_TIMEOUT.total_seconds()
         )
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY"):
+        [[journal_mode]] = self.raw.execute("PRAGMA journal_mode=WAL")
+        if path != MEMORY and journal_mode != "wal":
+            raise StoreRefused(f"{path} cannot have a write-ahead log: its journal stays {journal_mode!r}.")
+        for pragma in ("synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY"):
             self.raw.execute(f"PRAGMA {pragma}")
         for statement in self._statements["temporary_tables"]:
             self.raw.execute(statement)
@@ -123,6 +130,15 @@ class Connection:
             f"INSERT INTO temp.{batch.name} ({columns}) VALUES ({places})",  # noqa: S608
             [tuple(map(_bound, row)) for row in batch.rows],
         )
+
+
+def _connected(path: str) -> Connection:
+    try:
+        return Connection(path)
+    except sqlite3.OperationalError as error:
+        raise StoreUnavailable(f"SQLite: {path}: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise StoreRefused(f"{path} is no SQLite database that can be used: {error}.") from error
 
 
 def _read(cursor: sqlite3.Cursor) -> list[Row]:
@@ -161,10 +177,10 @@ class SqliteDatabase:
                 f"SQLite {sqlite3.sqlite_version} is too old; Gnomon needs "
                 f"{'.'.join(map(str, SQLITE_VERSION_MIN))} or newer."
             )
-        self.writer = Connection(path)
+        self.writer = _connected(path)
         self._writer_thread = ThreadPoolExecutor(1, "gnomon-sqlite-writer")
         # A database in memory belongs to its one connection, so its readers are its writer.
-        readers = [] if path == MEMORY else [Connection(path) for _ in range(READERS)]
+        readers = [] if path == MEMORY else [_connected(path) for _ in range(READERS)]
         self._readers = [(reader, ThreadPoolExecutor(1, "gnomon-sqlite-reader")) for reader in readers]
         self._next_reader = cycle(self._readers)
         self._turn = asyncio.Lock()
@@ -205,6 +221,10 @@ class SqliteDatabase:
         for connection, thread in [*self._readers, (self.writer, self._writer_thread)]:
             await _hop(thread, connection.raw.close)
             thread.shutdown()
+
+    async def release(self) -> str:
+        """What serves us, in words."""
+        return sqlite_release()
 
     async def refusals(self) -> Sequence[str]:
         return []  # What would have to be refused was refused when the file was opened.
