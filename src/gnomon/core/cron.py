@@ -175,8 +175,7 @@ def parse(expression: str, *, seed: str = "") -> Cron:
 
     Raises `InvalidCron`, which names the field, the value and the reason.
     """
-    texts = _split(expression)
-    second, minute, hour, dates, month, weekdays = texts
+    second, minute, hour, dates, month, weekdays = _split(expression)
     try:
         cron = Cron(
             expression,
@@ -210,7 +209,7 @@ def _split(expression: str) -> list[str]:
             raise InvalidCron(
                 expression, part="macro", value=expression, reason=f"supported are {' '.join(MACROS)}"
             )
-        return MACROS[expression].split()
+        return ["0", *MACROS[expression].split()]
     odd = _ODD_CHARACTER.search(expression)
     if odd is not None:
         raise InvalidCron(expression, part="expression", value=odd[0], reason=_why_odd(expression))

@@ -8,13 +8,13 @@ from __future__ import annotations
 import calendar
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache
 from importlib import resources
 from zoneinfo import ZoneInfo
 
-MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
-WEEKDAYS = "SUN MON TUE WED THU FRI SAT".split()
+MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
+WEEKDAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 
 
@@ -64,7 +64,7 @@ def pattern(expression: str) -> Pattern:
 
 @cache
 def time_matches(pattern: Pattern, hour: int, minute: int, second: int) -> bool:
-    return pattern.time_matches(datetime(2000, 1, 1, hour, minute, second))
+    return pattern.time_matches(datetime(1, 1, 1, hour, minute, second))  # noqa: DTZ001 - civil.
 
 
 @cache
@@ -145,7 +145,13 @@ def civil_after(expression: str, after: datetime, days: int) -> datetime | None:
 @cache
 def moments(wanted: Pattern) -> list[timedelta]:
     return [
-        timedelta(seconds=s) for s in range(86400) if time_matches(wanted, s // 3600, s // 60 % 60, s % 60)
+        timedelta(hours=hour, minutes=minute, seconds=second)
+        for hour in range(24)
+        if number_matches(wanted.hour, hour, 0, 23)
+        for minute in range(60)
+        if number_matches(wanted.minute, minute, 0, 59)
+        for second in range(60)
+        if number_matches(wanted.second, second, 0, 59)
     ]
 
 
