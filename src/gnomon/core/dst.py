@@ -198,7 +198,7 @@ def times(
     Raises `InvalidCron` and `InvalidTimezone`.
     """
     # Only H looks at the seed. Without it, jobs of any name share.
-    return _shared(expression, timezone, gap, fold, seed if _HASHED.search(expression) else "")
+    return _shared(expression, timezone, gap, fold, seed if seed and _HASHED.search(expression) else "")
 
 
 @lru_cache(maxsize=SHARED_SCHEDULES_MAX)
