@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from uuid import UUID
 
 from gnomon.core.execution import Attempt, Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
@@ -93,15 +94,15 @@ class SqlExecutions:
         first: dict[Claim, Decision] = {}
         for decision in decisions:
             first.setdefault(decision.claim, decision)
-        rows = sorted((_change_row(decision) for decision in first.values()), key=lambda row: row[:2])
-        written = await self._database.fetch("apply", Rows("change", _CHANGE, rows), now=now)
-        applied = {Claim(row["execution_id"], row["claim"]) for row in written}
-        if len(applied) == len(decisions):
+        rows = sorted((_change_row(decision) for decision in first.values()), key=itemgetter(0, 1))
+        refused = await self._database.fetch("apply", Rows("change", _CHANGE, rows), now=now)
+        if not refused and len(first) == len(decisions):
             return [Applied.APPLIED] * len(decisions)
+        lost = {Claim(row["execution_id"], row["claim"]) for row in refused}
         settled = await self._settled([decision.claim for decision in decisions])
         return [
             Applied.APPLIED
-            if decision.claim in applied and first[decision.claim] is decision
+            if decision.claim not in lost and first[decision.claim] is decision
             else Applied.REPLAYED
             if settled.get(decision.claim) == decision.change.attempt
             else Applied.LOST
