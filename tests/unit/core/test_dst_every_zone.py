@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from random import Random
 
 import pytest
@@ -48,19 +49,21 @@ def agrees_with_the_oracle(
     walk = oracle.Walk(oracle.zone(zone_name), centre - 2 * reach, centre + 2 * reach, step)
     low, high = centre - reach, centre + reach
     for expression, gap, fold in schedules:
-        times = CronTimes(parse(expression), zone_name, gap, fold)
+        # A new object each time: one that remembers would answer without a search.
+        fresh = partial(CronTimes, parse(expression), zone_name, gap, fold)
         expected = [t for t in walk.fires(expression, gap, fold) if low < t <= high]
         told = f"{expression} {gap} {fold} in {zone_name} around {centre}"
 
-        assert list(forward(times, low, high)) == expected, told
-        assert list(backward(times, high, low)) == expected[::-1], told
-        for instant in (low + k * reach / 9 for k in range(1, 18)):
-            later, earlier = times.next(instant), times.previous(instant)
+        assert list(forward(fresh(), low, high)) == expected, told
+        assert list(backward(fresh(), high, low)) == expected[::-1], told
+        for instant in (low + k * reach / 9 for k in range(4, 16, 2)):
+            later, earlier = fresh().next(instant), fresh().previous(instant)
+            assert later is not None
+            assert earlier is not None
+            assert earlier < instant < later, told
             assert later == min((t for t in expected if t > instant), default=later), told
             assert earlier == max((t for t in expected if t < instant), default=earlier), told
-            assert later is not None
-            assert later > instant
-        skipped = [(s.civil, s.instant) for s in times.skipped_between(low, high)]
+        skipped = [(s.civil, s.instant) for s in fresh().skipped_between(low, high)]
         assert skipped == [(c, t) for c, t in walk.skipped(expression, gap) if low < t <= high], told
 
 
@@ -88,7 +91,7 @@ def test_around_each_shift_since_1900_the_fires_are_those_of_the_oracle(zone_nam
 def test_in_every_zone_a_sample_of_years_since_1970_agrees_with_the_oracle() -> None:
     for zone_name in sorted(zones.names()):
         random = Random(zone_name)
-        for _ in range(3):
+        for _ in range(2):
             start = datetime(random.randrange(1970, 2037), 1, 1, tzinfo=UTC)
             quiet_day = start + timedelta(days=random.randrange(365))
             shifts = list(oracle.shifts(oracle.zone(zone_name), start, start + timedelta(days=366)))
