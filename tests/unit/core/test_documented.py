@@ -13,7 +13,7 @@ from gnomon.core.execution import ExecutionStatus
 from gnomon.core.job import JobStatus
 from gnomon.core.lifecycle import EXECUTION_TRANSITIONS, JOB_TRANSITIONS, JobAction
 from gnomon.core.occurrence import SkipReason
-from gnomon.core.schedule import CronTiming, Delayed, Interval, Misfire, Once, Overlap, Schedule
+from gnomon.core.schedule import CronTiming, Delayed, Interval, Misfire, Once, Overlap, Schedule, Timing
 from gnomon.core.schedule_document import to_document
 from tests.unit.core.builders import HOUR, MINUTE, NOON
 
@@ -79,7 +79,7 @@ def test_the_page_has_a_heading_for_every_field_of_a_schedule() -> None:
     everything = Schedule(
         start_at=NOON, end_at=NOON + HOUR, max_runs=1, calendar="holidays", catchup_window=HOUR
     )
-    timings = [
+    timings: list[Timing] = [
         CronTiming("@daily", gap=Gap.SKIP, fold=Fold.BOTH),
         Interval(MINUTE, NOON),
         Once(NOON),

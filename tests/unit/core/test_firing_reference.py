@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -131,7 +132,7 @@ def stories(draw: st.DrawFn) -> Story:
     )
 
 
-def zone_of(timing: CronTiming | Interval) -> zones.ZoneInfo:
+def zone_of(timing: CronTiming | Interval) -> ZoneInfo:
     return zones.zone(timing.timezone if isinstance(timing, CronTiming) else "UTC")
 
 

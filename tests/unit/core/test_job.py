@@ -18,7 +18,11 @@ from tests.unit.core.builders import JOB_ID, NOON
 
 
 def new_job(**words: Any) -> NewJob:
-    given: dict[str, Any] = {"name": "nightly", "definition": Definition("report"), "next_run_time": None} | words
+    given: dict[str, Any] = {
+        "name": "nightly",
+        "definition": Definition("report"),
+        "next_run_time": None,
+    } | words
     return NewJob(id=JOB_ID, tenant_id=DEFAULT_TENANT, **given)
 
 

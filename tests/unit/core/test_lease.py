@@ -17,7 +17,10 @@ LANE = Lane(DEFAULT_TENANT, queue="default", kind="report", capabilities=frozens
 
 
 def request(**words: Any) -> ClaimRequest:
-    given: dict[str, Any] = {"kinds": frozenset({"report"}), "capabilities": frozenset({"gpu", "disk"})} | words
+    given: dict[str, Any] = {
+        "kinds": frozenset({"report"}),
+        "capabilities": frozenset({"gpu", "disk"}),
+    } | words
     return ClaimRequest(UUID(int=1), WorkerId("ada"), **given)
 
 

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
+from gnomon.core.dst import Gap
 from gnomon.core.job import JobStatus
 from gnomon.core.occurrence import SkipReason
 from gnomon.core.schedule import CronTiming, Interval, Misfire, Schedule
@@ -16,6 +17,7 @@ from tests.unit.core.builders import (
     NOON,
     SECOND,
     after_firing,
+    at,
     fired,
     job_with,
     skipped,
@@ -43,8 +45,9 @@ def test_fire_now_runs_the_latest_missed_time_once() -> None:
     assert firing.next_run_time == NOON + 6 * HOUR
 
 
-def test_fire_now_runs_no_missed_time_beside_one_that_is_still_in_time() -> None:
-    firing = step(job_with(Schedule(HOURLY), due=NOON), now=NOON + 5 * HOUR + SECOND)
+@pytest.mark.parametrize("late", [timedelta(0), SECOND, MINUTE])
+def test_fire_now_runs_no_missed_time_beside_one_that_is_still_in_time(late: timedelta) -> None:
+    firing = step(job_with(Schedule(HOURLY), due=NOON), now=NOON + 5 * HOUR + late)
 
     assert skipped(firing.occurrences) == [(NOON, 5, SkipReason.MISFIRE)]
     assert fired(firing.occurrences) == [NOON + 5 * HOUR]
@@ -61,6 +64,15 @@ def test_fire_now_passes_over_dates_that_the_calendar_excludes() -> None:
         (NOON, 1, SkipReason.MISFIRE),
         (NOON + 2 * DAY, 2, SkipReason.CALENDAR),
     ]
+
+
+def test_fire_now_passes_over_times_that_a_gap_swallowed() -> None:
+    schedule = Schedule(CronTiming("30 2 * * *", "America/New_York", gap=Gap.SKIP))
+
+    firing = step(job_with(schedule, due=at("03-07 07:30")), now=at("03-08 20:00"))
+
+    assert fired(firing.occurrences) == [at("03-07 07:30")]
+    assert skipped(firing.occurrences) == [(at("03-08 07:00"), 1, SkipReason.DST_GAP)]
 
 
 def test_fire_all_runs_every_missed_time_oldest_first() -> None:

@@ -142,7 +142,7 @@ def test_walking_back_is_walking_forward_in_reverse(timing: CronTiming | Interva
     start = at("01-01 00:00") + hours * HOUR
     ticks = Ticks(Schedule(timing, start_at=start, end_at=start + 40 * DAY), SEED, NOON)
 
-    forward = []
+    forward: list[Tick] = []
     tick = ticks.after(start - SECOND)
     while tick is not None and len(forward) < 200:
         forward.append(tick)
