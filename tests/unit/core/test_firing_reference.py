@@ -147,7 +147,7 @@ def outcomes(story: Story) -> list[tuple[datetime, int, SkipReason | None]]:
         if fires == schedule.max_runs:
             break
         is_late = story.now - at > schedule.misfire_grace
-        if starts_anew and not is_late:
+        if starts_anew:
             reason: SkipReason | None = SkipReason.MISFIRE
         elif lost:
             reason = SkipReason.DST_GAP

@@ -142,6 +142,16 @@ def test_reschedule_takes_the_times_still_in_grace_along_when_it_counts_anew() -
     assert firing.next_run_time == now + 10 * SECOND
 
 
+def test_reschedule_takes_one_step_for_a_backlog_of_any_length() -> None:
+    schedule = Schedule(Interval(SECOND, anchor=NOON), misfire=Misfire.RESCHEDULE, calendar="holidays")
+    now = NOON + 30 * DAY
+
+    firing = step(job_with(schedule, due=NOON), now=now, limit=1, excluded=frozenset({date(2026, 6, 7)}))
+
+    assert skipped(firing.occurrences) == [(NOON, 30 * 86_400 + 1, SkipReason.MISFIRE)]
+    assert firing.next_run_time == now + SECOND
+
+
 def test_reschedule_leaves_an_interval_alone_that_is_in_time() -> None:
     schedule = Schedule(EVERY_MINUTE, misfire=Misfire.RESCHEDULE)
 
