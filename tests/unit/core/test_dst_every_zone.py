@@ -17,7 +17,7 @@ END = datetime(2038, 1, 1, tzinfo=UTC)
 HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
 
 SCHEDULES = [
-    ("30 2 * * *", Gap.SHIFT, Fold.FIRST),
+    ("10,30 0-3,23 * * *", Gap.SHIFT, Fold.FIRST),
     ("*/20 0-3,23 * * *", Gap.SHIFT, Fold.LAST),
     ("0,45 1,2,3 * * *", Gap.SKIP, Fold.BOTH),
     ("15 * * * *", Gap.SHIFT, Fold.FIRST),
@@ -55,10 +55,11 @@ def agrees_with_the_oracle(
         assert list(forward(times, low, high)) == expected, told
         assert list(backward(times, high, low)) == expected[::-1], told
         for instant in (low + k * reach / 9 for k in range(1, 18)):
-            following = [t for t in expected if t > instant]
-            found = times.next(instant)
-            assert found is not None
-            assert found == following[0] if following else found > high, told
+            later, earlier = times.next(instant), times.previous(instant)
+            assert later == min((t for t in expected if t > instant), default=later), told
+            assert earlier == max((t for t in expected if t < instant), default=earlier), told
+            assert later is not None
+            assert later > instant
         skipped = [(s.civil, s.instant) for s in times.skipped_between(low, high)]
         assert skipped == [(c, t) for c, t in walk.skipped(expression, gap) if low < t <= high], told
 
