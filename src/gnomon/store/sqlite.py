@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 from itertools import cycle
+from types import NoneType
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -91,13 +92,12 @@ def _bound(values: Iterable[object]) -> list[object]:
     return [value if (bind := binders[type(value)]) is None else bind(value) for value in values]
 
 
-def _bound_rows(rows: Sequence[tuple[object, ...]]) -> Iterable[tuple[object, ...]]:
-    """By column, since a column mostly holds one type, and often one that needs nothing."""
-    return zip(*map(_bound_column, zip(*rows, strict=True)), strict=True)
-
-
-def _bound_column(column: tuple[object, ...]) -> Iterable[object]:
-    if all(_BINDERS[kind] is None for kind in set(map(type, column))):
+def _bound_column(column: tuple[object, ...]) -> Iterable[object] | None:
+    """A column mostly holds one type, and often one that needs nothing. None: it holds only NULL."""
+    kinds = set(map(type, column))
+    if kinds == {NoneType}:
+        return None
+    if all(_BINDERS[kind] is None for kind in kinds):
         return column
     return _bound(column)
 
@@ -136,12 +136,18 @@ class Connection:
                 statement = ""
 
     def _fill(self, batch: Rows) -> None:
-        places = ",".join("?" * len(batch.columns))
-        columns = ",".join(batch.columns)
         self.raw.execute(f"DELETE FROM temp.{batch.name}")  # noqa: S608 - our own names, never a value.
+        if not batch.rows:
+            return
+        columns = map(_bound_column, zip(*batch.rows, strict=True))
+        # Binding a value costs more than storing it, so columns that hold only NULL are left out.
+        given = {
+            name: column for name, column in zip(batch.columns, columns, strict=True) if column is not None
+        }
+        places = ",".join("?" * len(given))
         self.raw.executemany(
-            f"INSERT INTO temp.{batch.name} ({columns}) VALUES ({places})",  # noqa: S608
-            _bound_rows(batch.rows),
+            f"INSERT INTO temp.{batch.name} ({','.join(given)}) VALUES ({places})",  # noqa: S608
+            zip(*given.values(), strict=True),
         )
 
 
