@@ -18,6 +18,7 @@ from gnomon.core import zones
 from gnomon.core.cron import YEAR_MAX, YEAR_MIN, Cron, parse
 from gnomon.core.zones import Shift, shift_around, shifts_between
 
+# Together some 20 MB, when every shared schedule has been walked as far as it remembers.
 SHARED_SCHEDULES_MAX = 4096
 KNOWN_TIMES_MAX = 64
 
@@ -47,8 +48,9 @@ class Skipped:
 
 # H that is neither part of a name (THU) nor of a macro (@hourly).
 _HASHED = re.compile(r"(?<![A-Za-z@])[Hh]")
-_CALENDAR_STARTS = datetime(YEAR_MIN, 1, 1, tzinfo=UTC)
-_CALENDAR_ENDS = datetime(YEAR_MAX, 12, 31, tzinfo=UTC)
+# Two days of room: no offset of any zone is larger.
+_CALENDAR_STARTS = datetime(YEAR_MIN, 1, 1, tzinfo=UTC) - timedelta(days=2)
+_CALENDAR_ENDS = datetime(YEAR_MAX + 1, 1, 1, tzinfo=UTC) + timedelta(days=2)
 _NOTHING_KNOWN = (datetime.max.replace(tzinfo=UTC),)
 _ONE_DAY = timedelta(days=1)
 
@@ -93,7 +95,7 @@ class CronTimes:
                 return found
         found = self._search_forward(after)
         if found is not None:
-            self._known.run = (after, found)
+            self._known.run = (after.astimezone(UTC), found)
         return found
 
     def previous(self, before: datetime) -> datetime | None:
@@ -118,8 +120,8 @@ class CronTimes:
                 civil = self.cron.next(civil)
 
     def _search_forward(self, after: datetime) -> datetime | None:
-        if not YEAR_MIN <= after.year <= YEAR_MAX:
-            return self._search_forward(_CALENDAR_STARTS) if after.year < YEAR_MIN else None
+        if not _CALENDAR_STARTS <= after < _CALENDAR_ENDS:
+            return self._search_forward(_CALENDAR_STARTS) if after < _CALENDAR_STARTS else None
         local = after.astimezone(self._zone)
         found = self._instants_from(self.cron.next(local))
         fold = shift_around(self._zone, local)
@@ -131,8 +133,8 @@ class CronTimes:
         return min((instant for instant in found if instant > after), default=None)
 
     def _search_backward(self, before: datetime) -> datetime | None:
-        if not YEAR_MIN <= before.year <= YEAR_MAX:
-            return self._search_backward(_CALENDAR_ENDS) if before.year > YEAR_MAX else None
+        if not _CALENDAR_STARTS < before <= _CALENDAR_ENDS:
+            return self._search_backward(_CALENDAR_ENDS) if before > _CALENDAR_ENDS else None
         local = before.astimezone(self._zone)
         found = self._instants_until(self.cron.previous(local), before)
         fold = shift_around(self._zone, local)
@@ -183,7 +185,7 @@ class CronTimes:
 
         A day that is missing as a whole has no fires to move: nobody there lived it.
         """
-        if self.gap is Gap.SKIP or self.cron.runs_in_elapsed_time:
+        if self.gap == Gap.SKIP or self.cron.runs_in_elapsed_time:
             return False
         day = _midnight(civil)
         return day < gap.starts or gap.ends < day + _ONE_DAY
@@ -197,7 +199,7 @@ def times(
     Raises `InvalidCron` and `InvalidTimezone`.
     """
     # Only H looks at the seed. Without it, jobs of any name share.
-    return _shared(expression, timezone, gap, fold, seed if _HASHED.search(expression) else "")
+    return _shared(expression, timezone, gap, fold, seed if seed and _HASHED.search(expression) else "")
 
 
 @lru_cache(maxsize=SHARED_SCHEDULES_MAX)

@@ -1,8 +1,9 @@
--- The fence is the first statement: only changes of the current claim stay. All that follows reads the rest.
+-- The fence is the first statement: only changes of the current claim stay; the others are the answer.
 DELETE FROM change WHERE NOT EXISTS (
     SELECT 1 FROM leases
     WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim
-      AND (change.expired_at IS NULL OR leases.lease_until < change.expired_at));
+      AND (change.expired_at IS NULL OR leases.lease_until < change.expired_at))
+RETURNING execution_id, claim;
 
 -- A cancel that was asked for in the meantime wins over going back to wait.
 UPDATE change SET status = 'CANCELLED', due = NULL
@@ -10,12 +11,12 @@ WHERE due IS NOT NULL
   AND execution_id IN (SELECT leases.execution_id FROM leases
                        WHERE leases.execution_id = change.execution_id AND leases.cancel_requested);
 
-UPDATE executions
-SET outcome = change.status, last_attempt = change.attempt, claim = change.claim,
-    attempts = change.attempts, worker = leases.worker, started_at = leases.started_at, finished_at = :now,
-    result = change.result, failure_kind = change.failure_kind, failure_message = change.failure_message
+INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
+                     started_at, finished_at, result, failure_kind, failure_message)
+SELECT change.execution_id, tenant_id, change.status, attempt, change.claim, change.attempts, leases.due,
+       worker, started_at, :now, result, failure_kind, failure_message
 FROM change JOIN leases ON leases.execution_id = change.execution_id
-WHERE executions.id = change.execution_id AND change.due IS NULL;
+WHERE change.due IS NULL;
 
 INSERT INTO attempts (execution_id, claim, tenant_id, worker, outcome, failure_kind, failure_message,
                       started_at, finished_at)
@@ -39,6 +40,4 @@ WHERE change.dead IS NOT NULL;
 
 DELETE FROM unique_keys WHERE execution_id IN (SELECT execution_id FROM change WHERE due IS NULL);
 
-DELETE FROM leases WHERE execution_id IN (SELECT execution_id FROM change);
-
-SELECT execution_id, claim FROM change
+DELETE FROM leases WHERE execution_id IN (SELECT execution_id FROM change)
