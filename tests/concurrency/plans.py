@@ -67,8 +67,10 @@ async def plan_of(connection: asyncpg.Connection, call: Call, mode: Mode) -> dic
 
 
 def read_whole(plan: dict[str, Any], tables: set[str]) -> Iterator[str]:
-    """Which of the tables the plan reads from end to end, by the table or by an index without a condition."""
-    if plan.get("Relation Name") in tables and plan["Node Type"] == "Seq Scan":
+    """Which of the tables the plan reads from end to end, if only through an index without a condition."""
+    by_table = plan["Node Type"] == "Seq Scan"
+    by_index = plan["Node Type"] in ("Index Scan", "Index Only Scan") and "Index Cond" not in plan
+    if plan.get("Relation Name") in tables and (by_table or by_index):
         yield plan["Relation Name"]
     for child in plan.get("Plans", ()):
         yield from read_whole(child, tables)

@@ -15,14 +15,16 @@ from gnomon.core.lease import LEASE
 from gnomon.core.records import ExecutionFilter, JobFilter
 from gnomon.core.schedule import Interval, Schedule
 from gnomon.store.migrate import migrate
-from gnomon.store.postgres import PostgresDatabase
+from gnomon.store.postgres import PLANNER_SETTINGS, PostgresDatabase
 from gnomon.store.sql_store import SqlStore
-from tests.concurrency.plans import Mode, Overheard, plan_of, read_whole
+from tests.concurrency.plans import Call, Mode, Overheard, plan_of, read_whole
 from tests.contract.given import DONE, FAILED, MINUTE, NOW, ask, claim, create_one, decided, new_id, new_job
 from tests.postgres import PostgresServer, bundled_server
 
 ROWS = 1_000_000
-BIG = {"queue", "leases", "jobs", "job_revisions", "executions_2030_01", "dead_letters"}
+BIG = {"queue", "leases", "jobs", "job_revisions", "executions_2030_01", "endings_2030_01", "dead_letters"}
+# Reads the index of due times from its beginning, and only its first entry.
+STOPS_AT_ONCE = {"next_due"}
 MODES: tuple[Mode, ...] = ("force_custom_plan", "force_generic_plan")
 
 # A million of each, beside a few that were made by the verbs. Replica: so many keys need no checking here.
@@ -32,12 +34,13 @@ CREATE TEMPORARY TABLE numbers AS
 SELECT n, ('01b8dac5-b400-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid AS id,
        ('01b8dac5-b400-7000-8000-' || lpad(to_hex(n % 1000 + 1), 12, '0'))::uuid AS job_id
 FROM generate_series(1, {rows}) AS n;
-TRUNCATE executions, queue, leases, dead_letters; -- In this transaction, so what follows needs no log.
-INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, due, created_at, outcome, claim,
-                        finished_at)
-SELECT id, '{tenant}', job_id, 1, 'manual', n % 10, '{now}', '{now}',
-       CASE n % 10 WHEN 0 THEN 'FAILED' WHEN 1 THEN 'TIMEOUT' WHEN 2 THEN NULL ELSE 'COMPLETED' END,
-       CASE WHEN n % 10 <> 2 THEN 1 END, CASE WHEN n % 10 <> 2 THEN timestamptz '{now}' END
+-- In this transaction, so that what follows needs no log.
+TRUNCATE executions, endings, queue, leases, dead_letters;
+INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, due, created_at)
+SELECT id, '{tenant}', job_id, 1, 'manual', n % 10, '{now}', '{now}' FROM numbers;
+INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at)
+SELECT id, '{tenant}', CASE n % 20 WHEN 0 THEN 'FAILED' WHEN 1 THEN 'TIMEOUT' WHEN 2 THEN 'CANCELLED'
+                                   ELSE 'COMPLETED' END, 1, 1, '{now}', '{now}'
 FROM numbers;
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due)
 SELECT id, '{tenant}', job_id, 1, n % 4 + 1, n % 10, timestamptz '{now}' + n % 1000 * interval '1 second'
@@ -58,15 +61,15 @@ SELECT id, 1, '{tenant}', sample.lane_id, sample.kind, sample.queue, sample.capa
        sample.delivery, sample.payload, sample.retry, sample.schedule, '{now}'
 FROM numbers, (SELECT * FROM job_revisions WHERE job_id = '{sample}') AS sample;
 INSERT INTO dead_letters (execution_id, tenant_id, job_id, reason, attempts, died_at)
-SELECT id, '{tenant}', job_id, 'exhausted', 3, '{now}' FROM numbers WHERE n % 10 < 2;
+SELECT id, '{tenant}', job_id, 'exhausted', 3, '{now}' FROM numbers WHERE n % 20 < 2;
 """
 
 # Indexes are dropped before the load and made again after it: a sort is faster than a million insertions.
 INDEXES = """
 SELECT pg_get_indexdef(indexrelid) AS definition, indexrelid::regclass::text AS name
 FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-WHERE indrelid IN ('executions'::regclass, 'queue'::regclass, 'leases'::regclass, 'jobs'::regclass,
-                   'dead_letters'::regclass)
+WHERE indrelid IN ('executions'::regclass, 'endings'::regclass, 'queue'::regclass, 'leases'::regclass,
+                   'jobs'::regclass, 'dead_letters'::regclass)
   AND NOT indisprimary AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid)
 """
 
@@ -118,20 +121,27 @@ async def test_no_verb_reads_a_million_rows_whole(million: tuple[SqlStore, Overh
     store, overheard, url = million
     overheard.calls.clear()
     await use_every_hot_verb(store)
+    hot = [call for call in overheard.calls if call.statement not in STOPS_AT_ONCE]
+    assert {"claim", "apply", "renew", "expired", "fire", "jobs_due"} <= {call.statement for call in hot}
+    overheard.calls.clear()
     await read_every_page(store)
-    calls = overheard.calls
-    connection = await asyncpg.connect(url)
-    bad = [
-        f"{call.statement} ({mode}) reads {', '.join(whole)} whole"
-        for call in calls
-        for mode in MODES
-        if (whole := sorted(set(read_whole(await plan_of(connection, call, mode), BIG))))
-    ]
-    await connection.close()
+    bad = await whole_reads(url, PLANNER_SETTINGS, hot + overheard.calls)
+    # A pooler does not pass our settings on. The hot verbs do without; a page may then join by hashing.
+    bad += await whole_reads(url, {}, hot)
     assert not bad, "\n".join(bad)
-    assert {"claim", "apply", "renew", "expired", "fire", "jobs_due", "next_due"} <= {
-        call.statement for call in calls
-    }
+
+
+async def whole_reads(url: str, settings: dict[str, str], calls: list[Call]) -> list[str]:
+    connection = await asyncpg.connect(url, server_settings=settings)
+    try:
+        return [
+            f"{call.statement} ({mode}, {settings}) reads {', '.join(whole)} whole"
+            for call in calls
+            for mode in MODES
+            if (whole := sorted(set(read_whole(await plan_of(connection, call, mode), BIG))))
+        ]
+    finally:
+        await connection.close()
 
 
 async def use_every_hot_verb(store: SqlStore) -> None:
@@ -159,9 +169,6 @@ async def read_every_page(store: SqlStore) -> None:
     job_id = JobId(UUID(f"01b8dac5-b400-7000-8000-{7:012x}"))
     middle = UUID(f"01b8dac5-b400-7000-8000-{ROWS // 2:012x}")
     for status in [None, *ExecutionStatus]:
-        # No index holds the outcome, so what is rare and no dead letter is looked for through all of them.
-        if status in (ExecutionStatus.CANCELLED, ExecutionStatus.SKIPPED):
-            continue
         for wanted in (ExecutionFilter(status=status), ExecutionFilter(job_id, status)):
             await store.executions.page(DEFAULT_TENANT, wanted, now=NOW, limit=50, after=middle)
     for some in (
