@@ -16,8 +16,10 @@ _PARTITION = re.compile(r"_\d{4}_\d{2}$|_default$")
 _COLUMNS = """
 SELECT relname AS relation, attname AS name, format_type(atttypid, atttypmod) AS type,
        attnotnull AS required, pg_get_expr(adbin, adrelid) AS preset
-FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
 WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v') AND attnum > 0 AND NOT attisdropped
+ORDER BY attrelid, attnum
 """
 _TEXTS = """
 SELECT 'constraint ' || conrelid::regclass || ' ' || conname AS name, pg_get_constraintdef(oid) AS text
@@ -29,7 +31,8 @@ SELECT 'view ' || viewname, definition FROM pg_views WHERE schemaname = 'public'
 UNION ALL
 SELECT 'trigger ' || tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
 UNION ALL
-SELECT 'function ' || proname, pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+SELECT 'function ' || proname, pg_get_functiondef(oid)
+FROM pg_proc WHERE pronamespace = 'public'::regnamespace
 UNION ALL
 SELECT 'table ' || relname, relkind::text || coalesce(pg_get_partkeydef(oid), '')
        || coalesce(pg_get_expr(relpartbound, oid), '') || coalesce(array_to_string(reloptions, ','), '')
@@ -82,10 +85,10 @@ def sqlite_shape(path: Path) -> Shape:
     with closing(sqlite3.connect(path)) as connection:
         things = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
         columns = {
-            (relation, name): Column(type, bool(required) or bool(key), preset)
+            (relation, name): Column(kept_as, bool(required) or bool(key), preset)
             for kind, relation, _, _ in things
             if kind in ("table", "view")
-            for _, name, type, required, preset, key in connection.execute(
+            for _, name, kept_as, required, preset, key in connection.execute(
                 f"PRAGMA table_info({relation})"
             ).fetchall()
         }

@@ -33,13 +33,15 @@ BUSY_TIMEOUT = timedelta(seconds=10)
 
 IDS = frozenset({
     "id", "tenant_id", "job_id", "execution_id", "depends_on", "boot", "request_id", "redriven_as", "new_id",
+    "dag_id", "dag_run_id",
 })  # fmt: skip
 TIMES = frozenset({
     "created_at", "updated_at", "next_run_time", "last_run_time", "anchor", "nominal_time", "nominal_until",
     "due", "recorded_at", "started_at", "finished_at", "lease_until", "saved_at", "at", "died_at",
-    "redriven_at", "registered_at", "last_seen_at", "applied_at",
+    "redriven_at", "registered_at", "last_seen_at", "applied_at", "disabled_at", "expires_at", "revoked_at",
+    "last_used_at", "sent_at",
 })  # fmt: skip
-FLAGS = frozenset({"cancel_requested"})
+FLAGS = frozenset({"cancel_requested", "allow_partial_completion"})
 
 # The codes that speak of the disk or of other processes. Everything else is our own mistake.
 _TROUBLE = frozenset({
