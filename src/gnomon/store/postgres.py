@@ -37,6 +37,8 @@ _UNREACHABLE: Final = (
     OSError,
     TimeoutError,
     asyncpg.InterfaceError,
+    # What becomes of a statement in asyncpg when its connection is cut between two messages.
+    asyncpg.InternalClientError,
     asyncpg.PostgresConnectionError,
     asyncpg.exceptions.CannotConnectNowError,
     asyncpg.exceptions.AdminShutdownError,

@@ -1,0 +1,64 @@
+"""PgBouncer in transaction mode between the store and the server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from gnomon.app import open_store
+from gnomon.core.execution import ExecutionId, ExecutionStatus
+from gnomon.core.firing import plan
+from gnomon.core.job import DEFAULT_TENANT, Definition
+from gnomon.core.lease import LEASE
+from gnomon.core.schedule import Interval, Schedule
+from gnomon.errors import StoreUnavailable
+from gnomon.store.sql_store import SqlStore
+from tests.conftest import MakeDatabase, StartServer
+from tests.contract.given import MINUTE, NOW, claim, create_one, end, enqueue_one, new_id, new_job, seen
+from tests.pooler import Pooler, pgbouncer_program
+
+CLIENTS, SERVERS_MAX, LIVES = 8, 2, 5
+
+pytestmark = pytest.mark.skipif(
+    pgbouncer_program() is None, reason="pgbouncer is not installed (Debian: apt-get install pgbouncer)"
+)
+
+
+@pytest.fixture
+async def pooled_url(postgres: StartServer, migrated_database: MakeDatabase) -> AsyncIterator[str]:
+    server = postgres("postgres18")
+    name = (await migrated_database(server)).partition("/test_")[2].partition("?")[0]
+    with Pooler(server, servers_max=SERVERS_MAX) as pooler:
+        yield pooler.dsn(f"test_{name}")
+
+
+async def test_eight_clients_live_through_two_servers(pooled_url: str) -> None:
+    stores = [await open_store(f"{pooled_url}?pooler=transaction") for _ in range(CLIENTS)]
+    await asyncio.gather(
+        *(live(store, f"kind {number}") for number, store in enumerate(stores) for _ in range(LIVES))
+    )
+    for store in stores:
+        await store.close()
+
+
+async def test_without_the_option_the_error_names_it(pooled_url: str) -> None:
+    with pytest.raises(StoreUnavailable, match="Add pooler=transaction to the query part"):
+        await open_store(pooled_url)
+
+
+async def live(store: SqlStore, kind: str) -> None:
+    """Create, enqueue, claim, renew, apply, fire, read."""
+    definition = Definition(kind, schedule=Schedule(Interval(MINUTE, NOW)))
+    job = await create_one(store, new_job(definition=definition, next_run_time=NOW))
+    await enqueue_one(store, job)
+    [leased] = await claim(store, limit=1, kinds=frozenset({kind}))
+    [renewed] = await store.executions.renew([leased.claim], lease_until=NOW + LEASE * 2)
+    assert not renewed.cancel_requested
+    await end(store, leased)
+    assert (await seen(store, leased)).status is ExecutionStatus.COMPLETED
+    firing = plan(job, now=NOW, live=0, excluded_dates=frozenset(), new_id=lambda: ExecutionId(new_id()))
+    assert await store.schedules.fire([firing], now=NOW) == [job.id]
+    [fired] = await store.schedules.occurrences(DEFAULT_TENANT, job.id, limit=10)
+    assert fired.nominal_time == NOW
