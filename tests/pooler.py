@@ -25,8 +25,9 @@ def pgbouncer_program() -> str | None:
 class Pooler:
     """Use it as a context manager."""
 
-    def __init__(self, server: PostgresServer, *, servers_max: int) -> None:
+    def __init__(self, server: PostgresServer, *, servers_max: int, ignores: str = "") -> None:
         self.server = server
+        self.ignores = ignores
         self.servers_max = servers_max
         self.port = 0
         self._folder: Path | None = None
@@ -68,6 +69,7 @@ listen_port = {self.port}
 unix_socket_dir =
 auth_type = any
 pool_mode = transaction
+ignore_startup_parameters = {self.ignores}
 default_pool_size = {self.servers_max}
 max_client_conn = 100
 """

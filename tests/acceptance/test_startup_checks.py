@@ -16,7 +16,7 @@ from gnomon.errors import StoreRefused
 from gnomon.store.files import NETWORK_FILE_SYSTEMS, file_system_of
 from gnomon.store.migrate import migrate
 from gnomon.store.sqlite import SqliteDatabase
-from tests.conftest import MakeDatabase, StartServer
+from tests.conftest import BUNDLED, MakeDatabase, StartServer
 from tests.contract.given import NOW
 from tests.postgres import PostgresServer, StandbyServer, bundled_server
 
@@ -26,7 +26,7 @@ overlay / overlay rw,relatime 0 0
 server:/export /srv/shared nfs4 rw,vers=4.2 0 0
 /dev/sda1 /srv/shared/local ext4 rw 0 0
 //box/share /mnt/with\\040space cifs rw 0 0
-user@host: /home/user/remote fuse.sshfs rw 0 0
+user@host: /media/remote fuse.sshfs rw 0 0
 tmpfs /srv/twice tmpfs rw 0 0
 server:/other /srv/twice nfs rw 0 0
 """
@@ -77,7 +77,7 @@ async def test_a_database_that_is_not_unicode_is_refused(server: PostgresServer)
 
 
 async def test_a_wrong_password_and_an_unknown_database_are_told(postgres: StartServer) -> None:
-    server = postgres("postgres18")
+    server = postgres(BUNDLED)
     with pytest.raises(StoreRefused, match='does not let us in: database "nowhere" does not exist'):
         await open_database(server.dsn("nowhere"))
     with pytest.raises(StoreRefused, match="does not let us in: password authentication failed"):
@@ -87,7 +87,7 @@ async def test_a_wrong_password_and_an_unknown_database_are_told(postgres: Start
 async def test_a_role_that_may_not_make_tables_cannot_migrate(
     postgres: StartServer, fresh_database: MakeDatabase
 ) -> None:
-    url = await fresh_database(postgres("postgres18"))
+    url = await fresh_database(postgres(BUNDLED))
     connection = await asyncpg.connect(url)
     await connection.execute("DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN")
     await connection.close()
@@ -108,7 +108,7 @@ async def test_a_role_that_may_not_make_tables_cannot_migrate(
         ("/srv/shared/local/data", "ext4"),
         ("/srv/sharedX", "overlay"),
         ("/mnt/with space/data", "cifs"),
-        ("/home/user/remote", "fuse.sshfs"),
+        ("/media/remote", "fuse.sshfs"),
         ("/srv/twice", "nfs"),  # The later mount hides the earlier one.
     ],
 )
