@@ -74,7 +74,8 @@ class PostgresSession:
             # An empty batch still needs its columns: empty arrays.
             columns = zip(*batch.rows, strict=True) if batch.rows else ((),) * len(batch.columns)
             for name, column in zip(batch.columns, columns, strict=True):
-                values[f"{batch.name}.{name}"] = column
+                # unnest fills up shorter arrays with NULL, so a column that holds nothing else is not sent.
+                values[f"{batch.name}.{name}"] = () if column.count(None) == len(column) else column
         rows: Sequence[Row] = await self._connection.fetch(text, *[values[name] for name in names])
         return rows
 
