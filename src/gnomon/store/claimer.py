@@ -42,6 +42,9 @@ class Claimer:
         if not rows and (remembers or await self._start_over(now)):
             self._positions.clear()
             rows = await self._scan(request, now=now, lease_until=lease_until)
+        if not rows:
+            # Nothing is left. Perhaps because this very request took it, and the reply got lost.
+            rows = await self._claimed(request)
         if len(rows) < request.limit:
             self._positions.clear()
         else:
@@ -74,7 +77,12 @@ class Claimer:
             )
         except UniqueViolation:
             # This very request has been here before; perhaps its reply got lost. Its claims are the answer.
-            return await self._database.read("claimed", request_id=request.id)
+            return await self._claimed(request)
+
+    async def _claimed(self, request: ClaimRequest) -> Sequence[Row]:
+        if not await self._database.read("request_known", request_id=request.id):
+            return []
+        return await self._database.read("claimed", request_id=request.id)
 
     def _remember(self, rows: Sequence[Row]) -> None:
         if not self._rescan or not self._database.dead_rows_linger:
