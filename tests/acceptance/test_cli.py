@@ -62,6 +62,9 @@ def test_settings_come_from_the_file_then_the_environment_then_the_option(tmp_pa
     [
         (["db", "check", "--database", "mysql://host/db"], 2),
         (["db", "migrate", "--database", "postgresql://host/db?pooler=odd"], 2),
+        (["db", "check", "--database", "postgresql://host:abc/db"], 2),
+        (["db", "check", "--database", "postgresql://[::1/db"], 2),
+        (["db", "check", "--database", "postgresql://host/db?sslmode=odd"], 2),
         (["db", "migrate", "--database", "sqlite:///missing-folder/gnomon.db"], 1),
         (["db", "migrate", "--database", f"postgresql://me:secret@127.0.0.1:{free_port()}/db"], 1),
     ],

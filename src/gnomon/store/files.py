@@ -38,8 +38,12 @@ def claim_file(path: Path) -> Path:
 
 def is_new_file(path: str) -> bool:
     """True if there is no database yet: no file, or an empty one."""
-    found = Path(path).expanduser()
-    return not found.exists() or (found.is_file() and found.stat().st_size == 0)
+    try:
+        return Path(path).expanduser().stat().st_size == 0
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False  # There is something, and opening it will say what is wrong.
 
 
 def file_system_of(folder: Path, mounts: str | None = None) -> str | None:

@@ -85,7 +85,7 @@ class PostgresSession:
 
 
 class PostgresDatabase:
-    """Opens lazily and reconnects by itself: a connection that broke is replaced at the next call."""
+    """Reconnects by itself: a connection that broke is replaced at the next call."""
 
     dialect = "postgres"
     dead_rows_linger = True
@@ -112,7 +112,15 @@ class PostgresDatabase:
             )
         except _UNREACHABLE as error:
             raise StoreUnavailable(f"PostgreSQL does not answer: {error}") from error
-        return cls(pool)
+        database = cls(pool)
+        try:
+            async with database._session():
+                return database  # The first connection is where a bad address shows.
+        except BaseException as error:
+            await database.close()
+            if isinstance(error, ValueError):
+                raise InvalidInput("database", f"is no address that can be read: {error}.") from error
+            raise
 
     async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
         for _ in range(DEADLOCK_TRIES):
@@ -186,6 +194,8 @@ class PostgresDatabase:
             raise StoreRefused(
                 "This PostgreSQL server is a read-only standby. Point Gnomon at the primary."
             ) from error
+        except asyncpg.exceptions.ClientConfigurationError as error:
+            raise InvalidInput("database", f"{error}.") from error
         except asyncpg.exceptions.LockNotAvailableError as error:
             raise StoreUnavailable(f"Somebody holds a lock that we need: {error}. Try again.") from error
         except _NOT_LET_IN as error:
@@ -220,7 +230,10 @@ def refusals(facts: Row) -> Sequence[str]:
 
 def split_pooler(url: str) -> tuple[str, bool]:
     """Take our own `pooler=transaction` out of a URL, since PostgreSQL would not know it."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise InvalidInput("database", f"is no address that can be read: {error}.") from error
     query = parse_qsl(parts.query, keep_blank_values=True)
     modes = [value for name, value in query if name == "pooler"]
     if any(mode != "transaction" for mode in modes):
