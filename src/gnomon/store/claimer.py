@@ -26,6 +26,10 @@ Position = tuple[datetime, UUID]
 _FRONT: Position = (FIRST_INSTANT, FIRST_ID)
 
 
+class AskedBefore(Exception):
+    """This very request has been here before; perhaps its reply got lost. Its claims are in `claimed`."""
+
+
 class Claimer:
     def __init__(self, database: Database, lanes: Lanes, *, rescan: timedelta = RESCAN) -> None:
         self._database = database
@@ -73,8 +77,7 @@ class Claimer:
                 lease_until=lease_until,
             )
         except UniqueViolation:
-            # This very request has been here before; perhaps its reply got lost. Its claims are the answer.
-            return await self._database.read("claimed", request_id=request.id)
+            raise AskedBefore from None
 
     def _remember(self, rows: Sequence[Row]) -> None:
         if not self._rescan or not self._database.dead_rows_linger:
