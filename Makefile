@@ -12,7 +12,13 @@ HAS_VENV := $(PYTHON) -c 'import venv, ensurepip' 2>/dev/null
 INSTALL_VENV := echo "Installing python3-venv." && apt-get update -qq \
 	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv
 
-.PHONY: help up test check sim bench docs lock clean
+# The tests of a pooler need PgBouncer, which no Python package carries. Root fetches it; without, they are
+# skipped. RUNLEVEL keeps Debian from starting it as a service.
+HAS_POOLER := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)"
+INSTALL_POOLER := timeout 120 sh -c "apt-get update -qq \
+	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer"
+
+.PHONY: help up test check sim bench docs lock clean pooler
 
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,8 +28,12 @@ up: $(READY) ## Set up and run Gnomon on its embedded default. Not built yet: th
 	@echo "What works today: $(BIN)/gnomon db migrate, then docs/tutorial/first-steps.md" >&2
 	@exit 1
 
-test: check ## Set up, check, and run every test, on SQLite and on a real PostgreSQL.
+test: check pooler ## Set up, check, and run every test, on SQLite and on a real PostgreSQL.
 	$(BIN)/python -m pytest
+
+pooler:
+	@$(HAS_POOLER) || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(INSTALL_POOLER); } >/dev/null 2>&1 \
+		|| echo "There is no pgbouncer here; the tests that need it will be skipped." >&2
 
 check: $(READY) ## Format, lint, types and layers: what needs no running.
 	$(BIN)/ruff format --check .

@@ -212,7 +212,7 @@ class PostgresServer:
         known_port = self.port
         log_size = len(self.log()) if known_port else 0
         for _ in range(PORT_TRIES_MAX):
-            self.port = known_port or _free_port()
+            self.port = known_port or free_port()
             self._process = self._spawn()
             if self._accepts():
                 return
@@ -253,22 +253,24 @@ class PostgresServer:
             self.installation = self.installation.copied_to(self._at("programs"))
         secret = self._at("password")
         secret.write_text(self.password)
-        _give(secret)
-        command = [
-            *(self.installation.program("initdb"), "--pgdata", self._at("data"), "--username", USER),
+        give(secret)
+        self._run(
+            *("initdb", "--pgdata", self._at("data"), "--username", USER),
             *("--auth-local=trust", "--auth-host=scram-sha-256", "--pwfile", secret),
             *("--encoding=UTF8", "--locale=C", "--no-instructions", "--no-sync"),
-        ]
-        initdb = subprocess.run(
-            command,
+        )
+
+    def _run(self, program: str, *words: object) -> None:
+        done = subprocess.run(
+            [self.installation.program(program), *map(str, words)],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             check=False,
             **_identity(),
         )
-        if initdb.returncode != 0:
-            raise PostgresFailed(f"initdb failed:\n{_last_lines(initdb.stdout.decode(errors='replace'))}")
+        if done.returncode != 0:
+            raise PostgresFailed(f"{program} failed:\n{_last_lines(done.stdout.decode(errors='replace'))}")
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         places = {
@@ -278,8 +280,7 @@ class PostgresServer:
         }
         settings = [f"--{name}={value}" for name, value in (self.settings | places).items()]
         command = [self.installation.program("postgres"), "-D", self._at("data"), *settings]
-        with self._at("log").open("ab") as log:
-            return _spawner.submit(_popen_that_dies_with_us, command, self._at(""), log.fileno()).result()
+        return spawn(command, self._at(""), log=self._at("log"))
 
     def _accepts(self) -> bool:
         """Wait for the word `ready` in the pid file, as pg_ctl does. False if the server ended instead."""
@@ -299,6 +300,26 @@ class PostgresServer:
             await connection.execute(sql)
         finally:
             await connection.close()
+
+
+class StandbyServer(PostgresServer):
+    """A copy that follows a running server and can only be read."""
+
+    def __init__(self, primary: PostgresServer) -> None:
+        super().__init__(primary.installation)
+        self._primary = primary
+
+    def _make_cluster(self) -> None:
+        self._run(
+            *("pg_basebackup", "--pgdata", self._at("data"), "--dbname", self._primary.dsn()),
+            *("--write-recovery-conf", "--checkpoint=fast", "--no-sync"),
+        )
+
+
+def spawn(command: Sequence[object], folder: Path, *, log: Path) -> subprocess.Popen[bytes]:
+    """Start a program as the unprivileged user. It ends when this process ends."""
+    with log.open("ab") as output:
+        return _spawner.submit(_popen_that_dies_with_us, command, folder, output.fileno()).result()
 
 
 def _popen_that_dies_with_us(command: Sequence[object], folder: Path, output: int) -> subprocess.Popen[bytes]:
@@ -350,7 +371,8 @@ def _identity() -> dict[str, object]:
     return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
 
 
-def _give(path: Path) -> None:
+def give(path: Path) -> None:
+    """Let the unprivileged user own it."""
     if identity := _identity():
         os.chown(path, identity["user"], identity["group"])
 
@@ -359,7 +381,7 @@ def _new_folder() -> Path:
     usual = Path(tempfile.gettempdir())
     fits = len(str(usual)) <= SOCKET_FOLDER_CHARACTERS_MAX and (not _identity() or _everyone_can_enter(usual))
     folder = Path(tempfile.mkdtemp(prefix="gnomon-pg-", dir=usual if fits else "/tmp"))
-    _give(folder)
+    give(folder)
     return folder
 
 
@@ -378,7 +400,7 @@ def _version_of(home: Path) -> int | None:
     return int(number[1]) if number else None
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

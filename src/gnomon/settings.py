@@ -19,7 +19,8 @@ DATABASE_DEFAULT = "sqlite://gnomon.db"
 DATABASE_VARIABLES = ("GNOMON_DATABASE", "DATABASE_URL")
 KEYS = frozenset({"database"})
 
-_PASSWORD_BEFORE_HOST = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
+# Greedy: a password that was not escaped may hold an @ or a slash itself.
+_PASSWORD_BEFORE_HOST = re.compile(r"(?<=://)([^/@:?]*):.*@")
 _PASSWORD_IN_QUERY = re.compile(r"(?<=[?&]password=)[^&]*")
 
 

@@ -46,9 +46,9 @@ INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority,
 SELECT id, '{tenant}', job_id, 1, n % 4 + 1, n % 10, timestamptz '{now}' + n % 1000 * interval '1 second'
 FROM numbers;
 INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, claim, attempts,
-                    crashes, worker, started_at, lease_until, request_id, request_row)
+                    crashes, worker, started_at, lease_until, request_id)
 SELECT id, '{tenant}', job_id, 1, n % 4 + 1, n % 10, '{now}', 1, 0, 0, 'worker ' || n % 1000, '{now}',
-       timestamptz '{now}' + n % 1000 * interval '1 second', id, 1
+       timestamptz '{now}' + n % 1000 * interval '1 second', id
 FROM numbers;
 INSERT INTO jobs (id, tenant_id, name, status, version, revision, shard, next_run_time, created_at,
                   updated_at)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from gnomon import errors
+from gnomon.settings import KEYS
 from tests.house.conftest import Plant
 from tests.house.run_document import FENCE
 from tests.house.tree import ROOT, files, must_be_empty, sources
@@ -24,6 +25,7 @@ DOCUMENT_SECONDS_MAX = 120
 ERRORS = "docs/reference/errors.md"
 STATUSES = "docs/reference/statuses.md"
 COMMANDS = "docs/reference/cli.md"
+SETTINGS = "docs/reference/settings.md"
 VIOLATION = "A change violates this decision when"
 ADR_NAME = re.compile(r"\d{4}-[a-z0-9-]+\.md")
 HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*$", re.MULTILINE)
@@ -45,6 +47,10 @@ def test_docs_have_a_row_for_every_status() -> None:
 
 def test_docs_have_a_heading_for_every_command() -> None:
     must_be_empty(undocumented_commands(ROOT, list(commands())))
+
+
+def test_docs_have_a_heading_for_every_setting() -> None:
+    must_be_empty(undocumented_settings(ROOT, sorted(KEYS)))
 
 
 def test_docs_say_what_violates_each_decision() -> None:
@@ -92,6 +98,13 @@ def test_docs_without_a_command_are_found(plant: Plant) -> None:
     root = plant(COMMANDS, "# Commands\n## `gnomon db migrate`\n")
     assert undocumented_commands(root, ["gnomon db migrate", "gnomon db check"]) == [
         f"{COMMANDS}:1: no heading for `gnomon db check`."
+    ]
+
+
+def test_docs_without_a_setting_are_found(plant: Plant) -> None:
+    root = plant(SETTINGS, "# Settings\n## `database`\n")
+    assert undocumented_settings(root, ["database", "workers"]) == [
+        f"{SETTINGS}:1: no heading for `workers`."
     ]
 
 
@@ -220,6 +233,11 @@ def undocumented_commands(root: Path, names: list[str]) -> list[str]:
     return [f"{COMMANDS}:1: no heading for `{name}`." for name in names if name not in headed]
 
 
+def undocumented_settings(root: Path, names: list[str]) -> list[str]:
+    headed = {title.strip("`") for _, title in HEADING.findall(read(root, SETTINGS))}
+    return [f"{SETTINGS}:1: no heading for `{name}`." for name in names if name not in headed]
+
+
 def incomplete_decisions(root: Path) -> list[str]:
     return [
         f"{path.relative_to(root)}: no line begins with {VIOLATION!r}. Say how a reviewer sees a breach."
@@ -276,7 +294,8 @@ def run_document(document: Path, folder: Path) -> subprocess.CompletedProcess[st
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", "tests.house.run_document", document],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        # The documents speak of the default database, whatever this machine uses.
+        env=os.environ | {"PYTHONPATH": str(ROOT), "GNOMON_DATABASE": "", "DATABASE_URL": ""},
         capture_output=True,
         text=True,
         timeout=DOCUMENT_SECONDS_MAX,

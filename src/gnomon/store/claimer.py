@@ -82,8 +82,8 @@ class Claimer:
     def _remember(self, rows: Sequence[Row]) -> None:
         if not self._rescan or not self._database.dead_rows_linger:
             return
-        for row in rows:
-            place = (row["lane_id"], row["priority"])
-            position = (row["due"], row["execution_id"])
-            if position > self._positions.get(place, _FRONT):
-                self._positions[place] = position
+        # In the order of the scan, so the last one of a place counts. If it is not the furthest, no harm.
+        self._positions |= {
+            (lane_id, priority): (due, execution_id)
+            for execution_id, _, _, lane_id, priority, due, *_ in rows
+        }

@@ -19,20 +19,20 @@ NETWORK_FILE_SYSTEMS = frozenset({
 def claim_file(path: Path) -> Path:
     """The absolute path of a database file, made for its owner alone if it is not there yet."""
     path = path.expanduser().absolute()
-    if not path.parent.is_dir():
-        raise StoreRefused(f"The folder {path.parent} does not exist. Make it, or choose another file.")
-    kind = file_system_of(path.parent)
-    if kind in NETWORK_FILE_SYSTEMS:
-        raise StoreRefused(
-            f"{path} lies on a network file system ({kind}), where SQLite cannot keep its promises. "
-            "Use a local disk, or PostgreSQL."
-        )
     try:
+        if not path.parent.is_dir():
+            raise StoreRefused(f"The folder {path.parent} does not exist. Make it, or choose another file.")
+        kind = file_system_of(path.parent)
+        if kind in NETWORK_FILE_SYSTEMS:
+            raise StoreRefused(
+                f"{path} lies on a network file system ({kind}), where SQLite cannot keep its promises. "
+                "Use a local disk, or PostgreSQL."
+            )
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        if path.stat().st_mode & stat.S_IWOTH:
+            raise StoreRefused(f"Everybody on this machine may write {path}. Run: chmod 600 {path}")
     except OSError as error:
         raise StoreRefused(f"{path} cannot be opened: {error.strerror}.") from error
-    if path.stat().st_mode & stat.S_IWOTH:
-        raise StoreRefused(f"Everybody on this machine may write {path}. Run: chmod 600 {path}")
     return path
 
 

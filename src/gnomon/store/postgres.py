@@ -37,6 +37,8 @@ _UNREACHABLE: Final = (
     OSError,
     TimeoutError,
     asyncpg.InterfaceError,
+    # What becomes of a statement in asyncpg when its connection is cut between two messages.
+    asyncpg.InternalClientError,
     asyncpg.PostgresConnectionError,
     asyncpg.exceptions.CannotConnectNowError,
     asyncpg.exceptions.AdminShutdownError,
@@ -190,7 +192,7 @@ class PostgresDatabase:
             raise StoreRefused(f"PostgreSQL does not let us in: {error}.") from error
         except _POOLED as error:
             raise StoreUnavailable(
-                f"There seems to be a connection pooler in between ({error}). "
+                f"There seems to be a connection pooler in between ({error.args[0]}). "
                 "Add pooler=transaction to the query part of the database URL."
             ) from error
         except _UNREACHABLE as error:

@@ -19,8 +19,8 @@ class Revisions:
         self._known: OrderedDict[tuple[JobId, int], Revision] = OrderedDict()
 
     async def leased(self, rows: Sequence[Row], hold: Hold | None = None) -> list[Leased]:
-        """Lease rows with what their revisions say. `hold` is what they share; None: each row says its own."""
-        keys = [(row["job_id"], row["revision"]) for row in rows]
+        """Lease rows with what their revisions say. `hold` is what they share; None: each has its own."""
+        keys = [(job_id, revision) for _, job_id, revision, *_ in rows]
         await self._learn(set(keys))
         known = self._known
         leased = [

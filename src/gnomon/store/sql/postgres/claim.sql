@@ -22,9 +22,15 @@ WITH picked AS MATERIALIZED (
     ) AS found
     LIMIT :limit
 ), requested AS (
-    -- Fails if this very request has been here before: then its claims are read, not made.
+    -- Fails if this very request has been here before, also when nothing is left to pick: then its claims
+    -- are read, not made.
     INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
-    SELECT :request_id, tenant_id, :worker, :now FROM picked LIMIT 1
+    SELECT :request_id, tenant_id, :worker, :now FROM (
+        SELECT tenant_id FROM picked
+        UNION ALL
+        SELECT tenant_id FROM claim_requests WHERE request_id = :request_id
+    ) AS some_row
+    LIMIT 1
 ), gone AS (
     -- By place: the rows are locked by this statement, so none of them can have moved.
     DELETE FROM queue WHERE ctid = ANY (ARRAY(SELECT place FROM picked))
