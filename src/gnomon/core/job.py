@@ -78,6 +78,7 @@ class Definition:
 class Revision:
     """A definition with its place in the job's history. Safe to cache for ever."""
 
+    tenant_id: TenantId
     job_id: JobId
     number: int
     definition: Definition

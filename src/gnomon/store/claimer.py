@@ -26,6 +26,10 @@ Position = tuple[datetime, UUID]
 _FRONT: Position = (FIRST_INSTANT, FIRST_ID)
 
 
+class AskedBefore(Exception):
+    """This very request has been here before; perhaps its reply got lost. Its claims are in `claimed`."""
+
+
 class Claimer:
     def __init__(self, database: Database, lanes: Lanes, *, rescan: timedelta = RESCAN) -> None:
         self._database = database
@@ -42,9 +46,6 @@ class Claimer:
         if not rows and (remembers or await self._start_over(now)):
             self._positions.clear()
             rows = await self._scan(request, now=now, lease_until=lease_until)
-        if not rows:
-            # Nothing is left. Perhaps because this very request took it, and the reply got lost.
-            rows = await self._claimed(request)
         if len(rows) < request.limit:
             self._positions.clear()
         else:
@@ -76,19 +77,13 @@ class Claimer:
                 lease_until=lease_until,
             )
         except UniqueViolation:
-            # This very request has been here before; perhaps its reply got lost. Its claims are the answer.
-            return await self._claimed(request)
-
-    async def _claimed(self, request: ClaimRequest) -> Sequence[Row]:
-        if not await self._database.read("request_known", request_id=request.id):
-            return []
-        return await self._database.read("claimed", request_id=request.id)
+            raise AskedBefore from None
 
     def _remember(self, rows: Sequence[Row]) -> None:
         if not self._rescan or not self._database.dead_rows_linger:
             return
-        for row in rows:
-            place = (row["lane_id"], row["priority"])
-            position = (row["due"], row["execution_id"])
-            if position > self._positions.get(place, _FRONT):
-                self._positions[place] = position
+        # In the order of the scan, so the last one of a place counts. If it is not the furthest, no harm.
+        self._positions |= {
+            (lane_id, priority): (due, execution_id)
+            for execution_id, _, _, lane_id, priority, due, *_ in rows
+        }

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-Row = Mapping[str, Any]
+
+class Row(Protocol):
+    """Columns by name; iteration yields the values in the order of the statement, for hot paths."""
+
+    def __getitem__(self, name: str) -> Any: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from gnomon.core.limits import check_batch, check_limit
 from gnomon.core.records import ExecutionFilter, Page
 from gnomon.errors import ExecutionNotFound, IllegalTransition, JobNotFound, StoreUnavailable
 from gnomon.store.base import Applied, Decision
-from gnomon.store.claimer import Claimer
+from gnomon.store.claimer import AskedBefore, Claimer
 from gnomon.store.database import Database, Row, Rows, Session, UniqueViolation
 from gnomon.store.idempotency import first_answer
 from gnomon.store.revisions import Revisions
-from gnomon.store.rows import FIRST_ID, LAST_ID, attempt_of, document_text, execution_of
+from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, document_text, execution_of
 
 EXPIRED_LIMIT_MAX = 10_000
 ROUNDS_MAX = 100
@@ -94,8 +94,11 @@ class SqlExecutions:
             return [Enqueued(holder, holder == one.id) for one, holder in zip(asked, kept, strict=True)]
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
-        rows = await self._claimer.claim(request, now=now, lease_until=lease_until)
-        leased = await self._revisions.leased(rows)
+        try:
+            rows = await self._claimer.claim(request, now=now, lease_until=lease_until)
+            leased = await self._revisions.leased(rows, Hold(request.worker, now, lease_until))
+        except AskedBefore:
+            leased = await self._revisions.leased(await self._database.read("claimed", request_id=request.id))
         leased.sort(key=lambda one: (-one.priority, one.due, one.claim.execution_id))
         return leased
 

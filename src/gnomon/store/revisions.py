@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gnomon.core.job import JobId, Revision
 from gnomon.core.lease import Leased
 from gnomon.store.database import Database, Row, Rows
-from gnomon.store.rows import leased_of, revision_of
+from gnomon.store.rows import Hold, hold_of, leased_of, revision_of
 
 CACHE_MAX = 10_000
 
@@ -18,15 +18,22 @@ class Revisions:
         self._database = database
         self._known: OrderedDict[tuple[JobId, int], Revision] = OrderedDict()
 
-    async def leased(self, rows: Sequence[Row]) -> list[Leased]:
-        """Lease rows with what their revisions say. A revision that is new here is read once for all."""
+    async def leased(self, rows: Sequence[Row], hold: Hold | None = None) -> list[Leased]:
+        """Lease rows with what their revisions say. `hold` is what they share; None: each has its own."""
+        keys = [(job_id, revision) for _, job_id, revision, *_ in rows]
+        await self._learn(set(keys))
         known = self._known
-        missing = {key for row in rows if (key := (row["job_id"], row["revision"])) not in known}
-        if missing:
-            batch = Rows("wanted_revision", ("job_id", "revision"), sorted(missing))
-            for found in await self._database.read("revisions", batch):
-                known[found["job_id"], found["revision"]] = revision_of(found)
-        leased = [leased_of(row, known[row["job_id"], row["revision"]]) for row in rows]
+        leased = [
+            leased_of(row, known[key], hold or hold_of(row)) for row, key in zip(rows, keys, strict=True)
+        ]
         while len(known) > CACHE_MAX:
             known.popitem(last=False)
         return leased
+
+    async def _learn(self, keys: set[tuple[JobId, int]]) -> None:
+        missing = keys - self._known.keys()
+        if not missing:
+            return
+        batch = Rows("wanted_revision", ("job_id", "revision"), sorted(missing))
+        for row in await self._database.read("revisions", batch):
+            self._known[row["job_id"], row["revision"]] = revision_of(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from gnomon.core import schedule_document
@@ -82,7 +82,7 @@ def definition_of(row: Row) -> Definition:
 
 
 def revision_of(row: Row) -> Revision:
-    return Revision(JobId(row["job_id"]), row["revision"], definition_of(row))
+    return Revision(TenantId(row["tenant_id"]), JobId(row["job_id"]), row["revision"], definition_of(row))
 
 
 def job_of(row: Row) -> Job:
@@ -105,22 +105,38 @@ def job_of(row: Row) -> Job:
     )
 
 
-def leased_of(row: Row, revision: Revision) -> Leased:
+class Hold(NamedTuple):
+    """Who holds a lease, and until when: the same for all that one claim got."""
+
+    worker: WorkerId
+    started_at: datetime
+    lease_until: datetime
+    cancel_requested: bool = False
+
+
+def hold_of(row: Row) -> Hold:
+    return Hold(row["worker"], row["started_at"], row["lease_until"], row["cancel_requested"])
+
+
+def leased_of(row: Row, revision: Revision, hold: Hold) -> Leased:
+    """The first columns of `claim`, `claimed` and `expired`, in their order: this is the hot path."""
+    execution_id, _, _, _, priority, due, nominal_time, claim, attempts, crashes, text, *_ = row
+    worker, started_at, lease_until, cancel_requested = hold
     return Leased(
-        Claim(row["execution_id"], row["claim"]),
-        row["tenant_id"],
-        row["job_id"],
+        Claim(execution_id, claim),
+        revision.tenant_id,
+        revision.job_id,
         revision,
-        row["worker"],
-        row["priority"],
-        row["nominal_time"],
-        row["due"],
-        document_of(row["input"]),
-        row["attempts"],
-        row["crashes"],
-        row["started_at"],
-        row["lease_until"],
-        row["cancel_requested"],
+        worker,
+        priority,
+        nominal_time,
+        due,
+        document_of(text),
+        attempts,
+        crashes,
+        started_at,
+        lease_until,
+        cancel_requested,
     )
 
 

@@ -173,7 +173,7 @@ def _read(cursor: sqlite3.Cursor) -> list[Row]:
     names = [column[0] for column in cursor.description]
     columns = zip(*cursor.fetchall(), strict=True)
     read = [_read_column(name, column) for name, column in zip(names, columns, strict=False)]
-    return [dict(zip(names, row, strict=True)) for row in zip(*read, strict=True)]
+    return [sqlite3.Row(cursor, row) for row in zip(*read, strict=True)]
 
 
 def _read_column(name: str, column: tuple[Any, ...]) -> Iterable[object]:

@@ -22,9 +22,15 @@ WITH picked AS MATERIALIZED (
     ) AS found
     LIMIT :limit
 ), requested AS (
-    -- Fails if this very request has been here before: then its claims are read, not made.
+    -- Fails if this very request has been here before, also when nothing is left to pick: then its claims
+    -- are read, not made.
     INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
-    SELECT :request_id, tenant_id, :worker, :now FROM picked LIMIT 1
+    SELECT :request_id, tenant_id, :worker, :now FROM (
+        SELECT tenant_id FROM picked
+        UNION ALL
+        SELECT tenant_id FROM claim_requests WHERE request_id = :request_id
+    ) AS some_row
+    LIMIT 1
 ), gone AS (
     -- By place: the rows are locked by this statement, so none of them can have moved.
     DELETE FROM queue WHERE ctid = ANY (ARRAY(SELECT place FROM picked))
@@ -35,8 +41,6 @@ WITH picked AS MATERIALIZED (
            claim + 1, attempts, crashes, :worker, :now, :lease_until, :request_id
     FROM picked
 )
-SELECT picked.execution_id, picked.tenant_id, picked.job_id, picked.revision, picked.lane_id,
-       picked.priority, picked.due, picked.nominal_time, picked.claim + 1 AS claim, picked.attempts,
-       picked.crashes, :worker AS worker, :now AS started_at, :lease_until AS lease_until,
-       false AS cancel_requested, executions.input
+SELECT picked.execution_id, picked.job_id, picked.revision, picked.lane_id, picked.priority, picked.due,
+       picked.nominal_time, picked.claim + 1 AS claim, picked.attempts, picked.crashes, executions.input
 FROM picked JOIN executions ON executions.id = picked.execution_id

@@ -13,10 +13,14 @@ WHERE queue.execution_id IN (
 ORDER BY queue.priority DESC, queue.due, queue.execution_id
 LIMIT :limit;
 
--- Fails if this very request has been here before: then its claims are read, not made.
+-- Fails if this very request has been here before, also when nothing is left to pick: then its claims are
+-- read, not made.
 INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
-SELECT :request_id, tenant_id, :worker, :now
-FROM picked JOIN queue ON queue.execution_id = picked.execution_id
+SELECT :request_id, tenant_id, :worker, :now FROM (
+    SELECT tenant_id FROM picked JOIN queue ON queue.execution_id = picked.execution_id
+    UNION ALL
+    SELECT tenant_id FROM claim_requests WHERE request_id = :request_id
+) AS some_row
 LIMIT 1;
 
 INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
@@ -27,9 +31,8 @@ FROM picked JOIN queue ON queue.execution_id = picked.execution_id;
 
 DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked);
 
-SELECT leases.execution_id, leases.tenant_id, leases.job_id, leases.revision, leases.lane_id, leases.priority,
-       leases.due, leases.nominal_time, leases.claim, leases.attempts, leases.crashes, leases.worker,
-       leases.started_at, leases.lease_until, leases.cancel_requested, executions.input
+SELECT leases.execution_id, leases.job_id, leases.revision, leases.lane_id, leases.priority, leases.due,
+       leases.nominal_time, leases.claim, leases.attempts, leases.crashes, executions.input
 FROM picked
 JOIN leases ON leases.execution_id = picked.execution_id
 JOIN executions ON executions.id = picked.execution_id

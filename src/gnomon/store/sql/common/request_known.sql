@@ -1,1 +1,0 @@
-SELECT request_id FROM claim_requests WHERE request_id = :request_id
