@@ -80,7 +80,9 @@ def _check_scalar(item: object, path: str) -> None:
         if item == 0 and copysign(1, item) < 0:
             raise InvalidInput(path, "-0.0 would come back as 0; send 0, or a string.")
     else:
-        raise InvalidInput(path, f"a {type(item).__name__} is not JSON; use dict, list, str, int, float, bool, None.")
+        raise InvalidInput(
+            path, f"a {type(item).__name__} is not JSON; use dict, list, str, int, float, bool, None."
+        )
 
 
 def check_text(value: str, *, field: str) -> None:

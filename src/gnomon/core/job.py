@@ -128,7 +128,9 @@ def check_job(name: str, tags: frozenset[str], dependencies: frozenset[JobId]) -
 
 def check_priority(priority: object) -> None:
     if type(priority) is not int or not PRIORITY_MIN <= priority <= PRIORITY_MAX:
-        raise InvalidInput("priority", f"{priority!r} is not a whole number from {PRIORITY_MIN} to {PRIORITY_MAX}.")
+        raise InvalidInput(
+            "priority", f"{priority!r} is not a whole number from {PRIORITY_MIN} to {PRIORITY_MAX}."
+        )
 
 
 def shard_of(job_id: JobId) -> int:

@@ -33,7 +33,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """A worker asks for work. The same `id` asked again gets the same answer, so a lost reply leaks nothing."""
+    """A worker asks for work. The same `id` asked again gets the same answer: a lost reply leaks nothing."""
 
     id: UUID
     worker: WorkerId

@@ -136,11 +136,15 @@ def _after_failure(leased: Leased, failed: Failed, *, now: datetime, jitter: flo
 
 def _after_timeout(leased: Leased, *, now: datetime, jitter: float) -> Change:
     limit = leased.revision.definition.timeout
-    failure = Failure("timeout", f"Stopped after {limit.total_seconds():g} s." if limit else "Stopped: it ran too long.")
+    failure = Failure(
+        "timeout", f"Stopped after {limit.total_seconds():g} s." if limit else "Stopped: it ran too long."
+    )
     dead = _verdict(leased, failure, permanent=False)
     if dead is not None:
         return Change(_E.TIMEOUT, AttemptOutcome.TIMEOUT, leased.attempt, failure=failure, dead=dead)
-    return Change(_E.PENDING, AttemptOutcome.TIMEOUT, leased.attempt, due=now + _wait(leased, jitter), failure=failure)
+    return Change(
+        _E.PENDING, AttemptOutcome.TIMEOUT, leased.attempt, due=now + _wait(leased, jitter), failure=failure
+    )
 
 
 def _after_expiry(leased: Leased, *, now: datetime, jitter: float) -> Change:
@@ -148,7 +152,12 @@ def _after_expiry(leased: Leased, *, now: datetime, jitter: float) -> Change:
     crashes = leased.crashes + 1
     if leased.cancel_requested:
         return Change(
-            _E.CANCELLED, AttemptOutcome.EXPIRED, leased.attempt, crashes, failure=failure, only_if_expired_at=now
+            _E.CANCELLED,
+            AttemptOutcome.EXPIRED,
+            leased.attempt,
+            crashes,
+            failure=failure,
+            only_if_expired_at=now,
         )
     dead = _verdict(leased, failure, permanent=False)
     if crashes >= CRASHES_MAX:
@@ -248,7 +257,7 @@ class JobChange:
 
     @property
     def ends_executions(self) -> bool:
-        """Cancelling or deleting a job takes its waiting executions along and asks the running ones to stop."""
+        """Cancelling or deleting a job ends its waiting executions and asks the running ones to stop."""
         return self.status in (JobStatus.CANCELLED, JobStatus.DELETED)
 
 

@@ -41,7 +41,9 @@ class RetryPolicy:
         _check_between("retry_policy.backoff_seconds", self.backoff_base, timedelta(0), BACKOFF_MAX)
         _check_between("retry_policy.max_backoff_seconds", self.backoff_max, timedelta(0), BACKOFF_MAX)
         if not 1.0 <= self.multiplier <= 100.0:
-            raise InvalidInput("retry_policy.backoff_multiplier", f"{self.multiplier} is not between 1 and 100.")
+            raise InvalidInput(
+                "retry_policy.backoff_multiplier", f"{self.multiplier} is not between 1 and 100."
+            )
         if not 0.0 <= self.jitter <= 1.0:
             raise InvalidInput("retry_policy.jitter", f"{self.jitter} is not between 0 and 1.")
         if self.retry_on is not None:
@@ -78,6 +80,5 @@ def _check_whole(field: str, value: object, low: int, high: int) -> None:
 
 def _check_between(field: str, value: timedelta, low: timedelta, high: timedelta) -> None:
     if not low <= value <= high:
-        raise InvalidInput(
-            field, f"{value.total_seconds():g} s is not between {low.total_seconds():g} and {high.total_seconds():g}."
-        )
+        seconds, least, most = (duration.total_seconds() for duration in (value, low, high))
+        raise InvalidInput(field, f"{seconds:g} s is not between {least:g} and {most:g} s.")

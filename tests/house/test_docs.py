@@ -1,0 +1,275 @@
+"""The documentation keeps up: every error, status and command has its place, links resolve, code runs."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gnomon import errors
+from tests.house.conftest import Plant
+from tests.house.run_document import FENCE
+from tests.house.tree import ROOT, files, must_be_empty, sources
+
+DOCUMENT_SECONDS_MAX = 120
+ERRORS = "docs/reference/errors.md"
+STATUSES = "docs/reference/statuses.md"
+COMMANDS = "docs/reference/cli.md"
+VIOLATION = "A change violates this decision when"
+ADR_NAME = re.compile(r"\d{4}-[a-z0-9-]+\.md")
+HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*$", re.MULTILINE)
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
+DOCUMENTS_THAT_RUN = [
+    path.relative_to(ROOT)
+    for folder in ("docs/tutorial", "docs/how-to")
+    for path in sorted((ROOT / folder).glob("**/*.md"))
+]
+
+
+def test_docs_have_a_heading_for_every_error() -> None:
+    must_be_empty(undocumented_errors(ROOT, error_classes()))
+
+
+def test_docs_have_a_row_for_every_status() -> None:
+    must_be_empty(undocumented_statuses(ROOT))
+
+
+def test_docs_have_a_heading_for_every_command() -> None:
+    must_be_empty(undocumented_commands(ROOT, list(commands())))
+
+
+def test_docs_say_what_violates_each_decision() -> None:
+    must_be_empty(incomplete_decisions(ROOT))
+
+
+def test_docs_links_resolve() -> None:
+    must_be_empty(broken_links(ROOT))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS_THAT_RUN, ids=str)
+def test_docs_code_runs(document: Path, tmp_path: Path) -> None:
+    done = run_document(ROOT / document, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_docs_without_an_error_are_found(plant: Plant) -> None:
+    root = plant(ERRORS, "# Errors\n## INVALID_CRON\nClass `InvalidCron`.\n## OLD_CODE\n")
+    found = undocumented_errors(root, [errors.InvalidCron, errors.LeaseLost])
+    assert found == [
+        f"{ERRORS}:1: no heading for LEASE_LOST (class LeaseLost in src/gnomon/errors.py).",
+        f"{ERRORS}:1: the heading OLD_CODE names no error any more.",
+    ]
+
+
+def test_docs_without_a_status_are_found(plant: Plant) -> None:
+    plant(
+        "src/gnomon/core/job.py",
+        """
+        class JobStatus(StrEnum):
+            ACTIVE = "ACTIVE"
+            LOST = "LOST"
+        class RunStatus(StrEnum):
+            ACTIVE = "ACTIVE"
+        """,
+    )
+    root = plant(STATUSES, "## Job status\n| `ACTIVE` | fires |\n## Other\n| `LOST` | in another section |\n")
+    assert undocumented_statuses(root) == [
+        f"{STATUSES}: no row for LOST under 'Job status' (src/gnomon/core/job.py:4).",
+        f"{STATUSES}: no row for ACTIVE under 'Run status' (src/gnomon/core/job.py:6).",
+    ]
+
+
+def test_docs_without_a_command_are_found(plant: Plant) -> None:
+    root = plant(COMMANDS, "# Commands\n## `gnomon db migrate`\n")
+    assert undocumented_commands(root, ["gnomon db migrate", "gnomon db check"]) == [
+        f"{COMMANDS}:1: no heading for `gnomon db check`."
+    ]
+
+
+def test_docs_decisions_that_cannot_be_violated_are_found(plant: Plant) -> None:
+    plant("docs/adr/0001-good.md", f"# 1\n\n{VIOLATION} it is bad.\n")
+    plant("docs/adr/README.md", "an index is no decision")
+    root = plant("docs/adr/0002-vague.md", "# 2\n\nBe nice.\n")
+    assert [line.partition(":")[0] for line in incomplete_decisions(root)] == ["docs/adr/0002-vague.md"]
+
+
+def test_docs_links_that_lead_nowhere_are_found(plant: Plant) -> None:
+    plant("docs/other.md", "# A heading, with `code`\n")
+    root = plant(
+        "docs/index.md",
+        """\
+        # Index
+        [good](other.md) [anchor](other.md#a-heading-with-code) [self](#index) [web](https://example.org)
+        ```
+        [code](not-a-link.md)
+        ```
+        [gone](gone.md)
+        [no anchor](other.md#gone)
+        """,
+    )
+    assert [line.partition(" ")[0] for line in broken_links(root)] == ["docs/index.md:6:", "docs/index.md:7:"]
+
+
+def test_docs_code_that_fails_is_found_with_its_line(plant: Plant, tmp_path: Path) -> None:
+    plant(
+        "good.md",
+        """\
+        ```python
+        import asyncio
+        x = 1
+        ```
+        Text between the blocks.
+        ```python
+        await asyncio.sleep(0)
+        assert x == 1
+        ```
+        """,
+    )
+    root = plant("bad.md", "text\n```python\nx = 1\nassert x == 2\n```\n")
+    assert run_document(root / "good.md", tmp_path).returncode == 0
+    bad = run_document(root / "bad.md", tmp_path)
+    assert bad.returncode != 0
+    assert 'bad.md", line 4' in bad.stderr
+
+
+def error_classes() -> list[type[errors.GnomonError]]:
+    return [
+        value
+        for value in vars(errors).values()
+        if inspect.isclass(value) and issubclass(value, errors.GnomonError)
+    ]
+
+
+def undocumented_errors(root: Path, classes: list[type[errors.GnomonError]]) -> list[str]:
+    text = read(root, ERRORS)
+    headed = {title.strip("`") for _, title in HEADING.findall(text)}
+    missing = [
+        f"{ERRORS}:1: no heading for {kind.code} (class {kind.__name__} in src/gnomon/errors.py)."
+        for kind in classes
+        if kind.code not in headed or f"`{kind.__name__}`" not in text
+    ]
+    codes = {kind.code for kind in classes}
+    outlived = sorted(title for title in headed if re.fullmatch(r"[A-Z_]+", title) and title not in codes)
+    return missing + [f"{ERRORS}:1: the heading {title} names no error any more." for title in outlived]
+
+
+def undocumented_statuses(root: Path) -> list[str]:
+    """Members of the core's `…Status` enums without a row under the heading of their enum."""
+    text = read(root, STATUSES)
+    return [
+        f"{STATUSES}: no row for {member} under {heading!r} ({place})."
+        for heading, member, place in statuses(root)
+        if f"| `{member}` |" not in section(text, heading)
+    ]
+
+
+def statuses(root: Path) -> Iterator[tuple[str, str, str]]:
+    for source in sources(root, under="src/gnomon/core"):
+        for node in ast.walk(source.tree):
+            if not (isinstance(node, ast.ClassDef) and node.name.endswith("Status")):
+                continue
+            heading = re.sub(r"(?<=[a-z])([A-Z])", lambda letter: " " + letter[1].lower(), node.name)
+            for line in node.body:
+                match line:
+                    case ast.Assign(value=ast.Constant(value=str(member))):
+                        yield heading, member, source.at(line)
+
+
+def section(text: str, heading: str) -> str:
+    """What stands under a heading, up to the next one."""
+    found = re.search(rf"^#+\s+{re.escape(heading)}\s*$(.*?)(?=^#|\Z)", text, re.DOTALL | re.MULTILINE)
+    return found[1] if found else ""
+
+
+def commands() -> Iterator[str]:
+    """Every command of the program `gnomon`, in full, once there is one."""
+    if importlib.util.find_spec("gnomon.cli") is None:
+        return
+    import typer
+
+    module = importlib.import_module("gnomon.cli")
+    apps = [value for value in vars(module).values() if isinstance(value, typer.Typer)]
+    assert apps, "src/gnomon/cli: no typer app in sight, so nobody can check its commands."
+    yield from leaves(typer.main.get_command(apps[0]), "gnomon")
+
+
+def leaves(command: object, name: str) -> Iterator[str]:
+    children = getattr(command, "commands", None)
+    if not children:
+        yield name
+        return
+    for word, child in children.items():
+        if not child.hidden:
+            yield from leaves(child, f"{name} {word}")
+
+
+def undocumented_commands(root: Path, names: list[str]) -> list[str]:
+    headed = {title.strip("`") for _, title in HEADING.findall(read(root, COMMANDS))}
+    return [f"{COMMANDS}:1: no heading for `{name}`." for name in names if name not in headed]
+
+
+def incomplete_decisions(root: Path) -> list[str]:
+    return [
+        f"{path.relative_to(root)}: no line begins with {VIOLATION!r}. Say how a reviewer sees a breach."
+        for path in sorted((root / "docs/adr").glob("*.md"))
+        if ADR_NAME.fullmatch(path.name)
+        and not any(line.startswith(VIOLATION) for line in path.read_text(encoding="utf-8").splitlines())
+    ]
+
+
+def broken_links(root: Path) -> list[str]:
+    return [
+        f"{path.relative_to(root)}:{number}: the link {target} leads nowhere."
+        for path in files(root)
+        if path.suffix == ".md"
+        for number, line in enumerate(without_code(path.read_text(encoding="utf-8")).splitlines(), start=1)
+        for target in ("".join(found) for found in LINK.findall(line))
+        if not resolves(path, target)
+    ]
+
+
+def resolves(document: Path, target: str) -> bool:
+    if re.match(r"[a-z]+:", target):
+        return True  # The web is not ours to check.
+    place, _, anchor = target.partition("#")
+    path = document.parent / place if place else document
+    if not path.exists():
+        return False
+    if not anchor:
+        return True
+    text = without_code(path.read_text(encoding="utf-8"))
+    return anchor in {slug(title) for _, title in HEADING.findall(text)}
+
+
+def slug(title: str) -> str:
+    """The anchor that a forge makes of a heading."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
+
+
+def without_code(text: str) -> str:
+    return FENCE.sub(lambda block: "\n" * block[0].count("\n"), text)
+
+
+def read(root: Path, place: str) -> str:
+    return (root / place).read_text(encoding="utf-8") if (root / place).exists() else ""
+
+
+def run_document(document: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "tests.house.run_document", document],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=DOCUMENT_SECONDS_MAX,
+        check=False,
+    )

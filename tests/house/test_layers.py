@@ -1,0 +1,121 @@
+"""Layers look left, and the core knows only data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.house.conftest import Plant
+from tests.house.tree import LAYERS, ROOT, imports, must_be_empty, sources
+
+# Modules of the standard library that hold data and functions on data: no clock, no chance, no world.
+# `random` is here for its class `Random`, which a caller passes in; test_ambient.py forbids the rest of it.
+PURE = {
+    "__future__",
+    "abc",
+    "base64",
+    "bisect",
+    "calendar",
+    "collections",
+    "contextlib",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "enum",
+    "fractions",
+    "functools",
+    "graphlib",
+    "hashlib",
+    "heapq",
+    "importlib.resources",
+    "itertools",
+    "json",
+    "math",
+    "operator",
+    "random",
+    "re",
+    "statistics",
+    "string",
+    "struct",
+    "textwrap",
+    "types",
+    "typing",
+    "unicodedata",
+    "uuid",
+    "zoneinfo",
+}
+
+
+def test_layers_only_look_left() -> None:
+    must_be_empty(looking_right(ROOT))
+
+
+def test_the_core_imports_only_data_modules() -> None:
+    must_be_empty(impure_imports(ROOT))
+
+
+def test_a_layer_that_looks_right_is_found(plant: Plant) -> None:
+    plant("src/gnomon/core/cron.py", "from gnomon.store import base\n")
+    plant("src/gnomon/store/base.py", "def late() -> None:\n    from ..engine.clock import Clock\n")
+    root = plant("src/gnomon/app.py", "from gnomon import core, cli\nimport gnomon.testing.clock\n")
+    found = looking_right(root)
+    assert [line.partition(" ")[0] for line in found] == [
+        "src/gnomon/app.py:1:",
+        "src/gnomon/app.py:2:",
+        "src/gnomon/core/cron.py:1:",
+        "src/gnomon/store/base.py:2:",
+    ]
+    assert "core may not import gnomon.store.base" in found[2]
+
+
+def test_an_impure_import_in_the_core_is_found(plant: Plant) -> None:
+    root = plant(
+        "src/gnomon/core/cron.py",
+        """
+        import re, os
+        from collections.abc import Mapping
+        from importlib.resources import files
+        from importlib import import_module
+        from gnomon.core.dst import shift
+        import asyncpg
+        """,
+    )
+    assert [line.rpartition(" imports ")[2].split(",")[0] for line in impure_imports(root)] == [
+        "os",
+        "importlib.import_module",
+        "asyncpg",
+    ]
+
+
+def looking_right(root: Path) -> list[str]:
+    """Imports inside the package that point at a later layer, or at no layer at all."""
+    found = []
+    for source in sources(root):
+        if source.layer not in LAYERS:
+            continue
+        allowed = LAYERS[: LAYERS.index(source.layer) + 1]
+        for node, name in imports(source):
+            package, _, rest = name.partition(".")
+            target = rest.partition(".")[0]
+            if package != "gnomon" or target in allowed or target.startswith("__"):
+                continue
+            found.append(
+                f"{source.at(node)}: {source.layer} may not import {name}. "
+                f"A layer looks at itself and to its left: {' → '.join(LAYERS)}."
+            )
+    return found
+
+
+def impure_imports(root: Path) -> list[str]:
+    """Imports of the core that are neither the core, nor the errors, nor a data module."""
+    return [
+        f"{source.at(node)}: the core imports {name}, which is not in the list of data modules. "
+        "Let the caller pass the value in, or argue for the module in tests/house/test_layers.py."
+        for source in sources(root, under="src/gnomon/core")
+        for node, name in imports(source)
+        if not is_pure(name)
+    ]
+
+
+def is_pure(name: str) -> bool:
+    ours = name.startswith(("gnomon.core", "gnomon.errors"))
+    return ours or any(name == module or name.startswith(f"{module}.") for module in PURE)

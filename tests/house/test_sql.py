@@ -1,0 +1,302 @@
+"""SQL lives in files named after their verbs: all used, there for both databases, never built from pieces."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.house.conftest import Plant
+from tests.house.tree import ROOT, Function, Source, functions, must_be_empty, sources, stale
+
+STORE = "src/gnomon/store"
+SQL = f"{STORE}/sql"
+DIALECTS = ["postgres", "sqlite"]
+MIGRATION = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
+MIGRATION_KIND = re.compile(r"--\s*(expand|contract)\b", re.IGNORECASE)
+STATEMENT_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+# Methods that take a statement: ours take its name, the drivers' take its text.
+RUNNERS = {
+    "execute",
+    "executemany",
+    "executescript",
+    "execute_many",
+    "fetch",
+    "fetchall",
+    "fetchmany",
+    "fetchrow",
+    "fetchval",
+    "fetch_all",
+    "fetch_one",
+    "fetch_value",
+    "prepare",
+}
+
+# Functions that must put SQL together, and why: "path::function". None so far.
+BUILT_EXCEPTIONS: dict[str, str] = {}
+
+
+def test_every_statement_file_is_used() -> None:
+    must_be_empty(unused_statements(ROOT))
+
+
+def test_every_statement_that_python_names_exists() -> None:
+    must_be_empty(missing_statements(ROOT))
+
+
+def test_every_statement_exists_for_both_databases() -> None:
+    must_be_empty(lonely_statements(ROOT))
+
+
+def test_sql_is_never_built_from_pieces() -> None:
+    must_be_empty(built_sql(ROOT))
+
+
+def test_the_exceptions_for_built_sql_still_exist() -> None:
+    must_be_empty(stale(ROOT, BUILT_EXCEPTIONS, listed_in=__file__))
+
+
+def test_migrations_are_numbered_alike_and_say_their_kind() -> None:
+    must_be_empty(wrong_migrations(ROOT))
+
+
+def test_every_store_verb_is_in_the_contract_suite() -> None:
+    must_be_empty(verbs_without_contract(ROOT))
+
+
+def test_an_unused_and_a_missing_statement_are_found(plant: Plant) -> None:
+    plant(f"{SQL}/common/claim.sql", "SELECT 1")
+    plant(f"{SQL}/common/renew.sql", "SELECT 1")
+    root = plant(
+        f"{STORE}/executions.py",
+        """
+        async def claim(db):
+            '''renew'''
+            await db.fetch("claim")
+            await db.execute("BEGIN IMMEDIATE")
+            return statements["lost"], await db.fetch("gone", limit=1)
+        """,
+    )
+    assert unused_statements(root) == [
+        f"{SQL}/common/renew.sql:1: no Python in {STORE} names the statement 'renew'. Use it or delete it."
+    ]
+    assert [line.split("'")[1] for line in missing_statements(root)] == ["lost", "gone"]
+
+
+def test_a_statement_for_one_database_only_is_found(plant: Plant) -> None:
+    for place in ("common/a", "postgres/a", "sqlite/b", "common/c", "postgres/c", "sqlite/c", "postgres/d"):
+        root = plant(f"{SQL}/{place}.sql", "SELECT 1")
+    assert [line.partition(":")[0].removeprefix(f"{SQL}/") for line in lonely_statements(root)] == [
+        "sqlite/b.sql",
+        "common/c.sql",
+        "postgres/d.sql",
+    ]
+
+
+def test_built_sql_is_found(plant: Plant) -> None:
+    root = plant(
+        "src/gnomon/store/jobs.py",
+        """
+        async def find(db, name, sql):
+            await db.fetch("find", name=f"{name}%")
+            await db.fetch(sql)
+            await db.fetch(f"SELECT * FROM {name}")
+            await db.execute("SELECT * FROM %s" % name)
+            await db.execute("SELECT * FROM " + name)
+            await db.execute("SELECT * FROM {}".format(name))
+            await db.execute(" ".join(["SELECT", name]))
+            query = f"SELECT {name}"
+            await db.fetchrow(query)
+        """,
+    )
+    assert [int(line.split(":")[1]) for line in built_sql(root)] == [5, 6, 7, 8, 9, 11]
+
+
+def test_wrong_migrations_are_found(plant: Plant) -> None:
+    folder = f"{SQL}/migrations"
+    plant(f"{folder}/postgres/0001_begin.sql", "-- expand: the first tables\nSELECT 1;")
+    plant(f"{folder}/sqlite/0001_begin.sql", "SELECT 1;")
+    plant(f"{folder}/postgres/0003_later.sql", "-- contract: drop what no release reads")
+    root = plant(f"{folder}/postgres/first.sql", "-- expand")
+    found = "\n".join(wrong_migrations(root))
+    assert f"{folder}/sqlite/0001_begin.sql:1: begin with" in found
+    assert f"{folder}/postgres/0003_later.sql:1: sqlite has no migration of this name" in found
+    assert f"{folder}/postgres/0003_later.sql:1: expected number 0002" in found
+    assert f"{folder}/postgres/first.sql:1: name it NNNN_name.sql" in found
+
+
+def test_a_verb_without_a_contract_is_found(plant: Plant) -> None:
+    plant(f"{STORE}/jobs.py", "")
+    root = plant("tests/contract/test_jobs.py", "async def test_claim(store): await store.claim()")
+    assert verbs_without_contract(root) == [f"{STORE}/base.py:1: the store has modules but no protocols."]
+    plant(
+        f"{STORE}/base.py",
+        """
+        class ExecutionStore(Protocol):
+            async def claim(self): ...
+            async def renew(self): ...
+            def _secret(self): ...
+        class Row:
+            def get(self): ...
+        """,
+    )
+    assert [line.split(" is ")[0] for line in verbs_without_contract(root)] == [
+        f"{STORE}/base.py:4: ExecutionStore.renew"
+    ]
+
+
+def statements(root: Path, folder: str) -> dict[str, str]:
+    """Statement name to place, for one of common, postgres and sqlite."""
+    return {path.stem: str(path.relative_to(root)) for path in sorted((root / SQL / folder).glob("*.sql"))}
+
+
+def all_statements(root: Path) -> dict[str, list[str]]:
+    known: dict[str, list[str]] = {}
+    for folder in ("common", *DIALECTS):
+        for name, place in statements(root, folder).items():
+            known.setdefault(name, []).append(place)
+    return known
+
+
+def unused_statements(root: Path) -> list[str]:
+    named = {word for source in sources(root, under=STORE) for word in literals(source)}
+    return [
+        f"{place}:1: no Python in {STORE} names the statement {name!r}. Use it or delete it."
+        for name, places in all_statements(root).items()
+        for place in places
+        if name not in named
+    ]
+
+
+def literals(source: Source) -> set[str]:
+    """String literals of a source that are values; a docstring or a lone string is not."""
+    lone = {id(node.value) for node in ast.walk(source.tree) if isinstance(node, ast.Expr)}
+    return {
+        node.value
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in lone
+    }
+
+
+def missing_statements(root: Path) -> list[str]:
+    known = all_statements(root)
+    return [
+        f"{source.at(node)}: there is no statement {name!r} in {SQL}/common, nor in postgres and sqlite."
+        for source in sources(root, under=STORE)
+        for node, name in named_statements(source)
+        if name not in known
+    ]
+
+
+def named_statements(source: Source) -> Iterator[tuple[ast.AST, str]]:
+    """Names handed to a method that runs statements, or looked up in a mapping called `statements`."""
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=method), args=[ast.Constant(value=str(name)), *_]):
+                if method in RUNNERS and STATEMENT_NAME.fullmatch(name):
+                    yield node, name
+            case ast.Subscript(value=mapping, slice=ast.Constant(value=str(name))):
+                if ast.unparse(mapping).rpartition(".")[2].lstrip("_") == "statements":
+                    yield node, name
+
+
+def lonely_statements(root: Path) -> list[str]:
+    common, postgres, sqlite = (statements(root, folder) for folder in ("common", *DIALECTS))
+    found = []
+    for name in sorted(common | postgres | sqlite):
+        if name in common and name in postgres and name in sqlite:
+            found.append(f"{common[name]}:1: both databases override it. Delete it.")
+        elif name not in common and name not in sqlite:
+            found.append(f"{postgres[name]}:1: SQLite has no {name!r}. Add sqlite/{name}.sql or use common.")
+        elif name not in common and name not in postgres:
+            found.append(
+                f"{sqlite[name]}:1: PostgreSQL has no {name!r}. Add postgres/{name}.sql or use common."
+            )
+    return found
+
+
+def built_sql(root: Path) -> list[str]:
+    return [
+        f"{source.at(call)}: {function.name} runs SQL that is built from pieces. "
+        "Put the statement into a file and bind the values."
+        for source in sources(root)
+        for function in functions(source)
+        if f"{source.place}::{function.name}" not in BUILT_EXCEPTIONS
+        for call in runs_built_sql(function)
+    ]
+
+
+def runs_built_sql(function: Function) -> Iterator[ast.Call]:
+    assigned: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            assigned.setdefault(node.targets[0].id, []).append(node.value)
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=method), args=[first, *_]) if method in RUNNERS:
+                values = assigned.get(first.id, []) if isinstance(first, ast.Name) else [first]
+                if any(is_built(value) for value in values):
+                    yield node
+
+
+def is_built(value: ast.expr) -> bool:
+    match value:
+        case ast.JoinedStr():
+            return any(isinstance(part, ast.FormattedValue) for part in value.values)
+        case ast.BinOp(op=ast.Add() | ast.Mod()):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="format" | "join")):
+            return True
+        case _:
+            return False
+
+
+def wrong_migrations(root: Path) -> list[str]:
+    folders = {dialect: root / SQL / "migrations" / dialect for dialect in DIALECTS}
+    names = {dialect: {path.name for path in folder.glob("*.sql")} for dialect, folder in folders.items()}
+    found = []
+    for dialect, other in zip(DIALECTS, reversed(DIALECTS), strict=True):
+        place = folders[dialect].relative_to(root)
+        numbered = sorted(name for name in names[dialect] if MIGRATION.fullmatch(name))
+        found += [
+            f"{place}/{name}:1: name it NNNN_name.sql."
+            for name in sorted(names[dialect].difference(numbered))
+        ]
+        found += [
+            f"{place}/{name}:1: {other} has no migration of this name."
+            for name in numbered
+            if name not in names[other]
+        ]
+        found += [
+            f"{place}/{name}:1: expected number {number:04}: numbers count up from 0001 without a gap."
+            for number, name in enumerate(numbered, start=1)
+            if int(name[:4]) != number
+        ]
+        found += [
+            f"{place}/{name}:1: begin with a comment that says expand or contract, and what."
+            for name in numbered
+            if not MIGRATION_KIND.match((folders[dialect] / name).read_text(encoding="utf-8"))
+        ]
+    return found
+
+
+def verbs_without_contract(root: Path) -> list[str]:
+    base = root / STORE / "base.py"
+    if not base.exists():
+        modules = [path for path in (root / STORE).glob("*.py") if path.stem != "__init__"]
+        return [f"{STORE}/base.py:1: the store has modules but no protocols."] if modules else []
+    used = {
+        node.attr
+        for source in sources(root, under="tests/contract")
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Attribute)
+    }
+    return [
+        f"{STORE}/base.py:{verb.lineno}: {protocol.name}.{verb.name} is not called in tests/contract."
+        for protocol in ast.parse(base.read_text(encoding="utf-8")).body
+        if isinstance(protocol, ast.ClassDef) and "Protocol" in map(ast.unparse, protocol.bases)
+        for verb in protocol.body
+        if isinstance(verb, Function) and not verb.name.startswith("_") and verb.name not in used
+    ]
