@@ -10,21 +10,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from gnomon.core import dst
 from gnomon.core.document import check_name
+from gnomon.core.dst import Fold, Gap
 from gnomon.core.instants import check_duration, check_instant
 from gnomon.errors import InvalidInput
-
-
-class Gap(StrEnum):
-    SHIFT = "shift"
-    SKIP = "skip"
-
-
-class Fold(StrEnum):
-    FIRST = "first"
-    LAST = "last"
-    BOTH = "both"
-
 
 INTERVAL_MIN = timedelta(seconds=1)
 INTERVAL_MAX = timedelta(days=3660)
@@ -72,6 +62,7 @@ class CronTiming:
         check_name(self.timezone, field="timezone")
         _check_choice(Gap, self.gap, "gap")
         _check_choice(Fold, self.fold, "fold")
+        dst.times(self.expression, self.timezone, gap=self.gap, fold=self.fold)  # Raises what is wrong.
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,11 @@ from enum import StrEnum
 from typing import Any, TypeAlias, assert_never
 
 from gnomon.core.document import JSON
+from gnomon.core.dst import Fold, Gap
 from gnomon.core.instants import instant_text, parse_instant, parse_seconds, seconds_of
 from gnomon.core.schedule import (
     CronTiming,
     Delayed,
-    Fold,
-    Gap,
     Interval,
     Manual,
     Misfire,

@@ -1,0 +1,146 @@
+"""What a scheduler does with a job whose time has come: a decision about each due time, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+
+from gnomon.core.execution import ExecutionId
+from gnomon.core.instants import MICROSECOND
+from gnomon.core.job import Job, JobStatus
+from gnomon.core.misfire import Judge, judge
+from gnomon.core.nominal import Tick, Ticks, is_exhausted, jitter_of, seed_of
+from gnomon.core.occurrence import Firing, Occurrence, SkipReason
+from gnomon.core.overlap import Entry, entry
+from gnomon.core.schedule import Interval, Misfire, Schedule
+
+OCCURRENCES_PER_STEP_MAX = 1000
+
+
+def plan(
+    job: Job,
+    *,
+    now: datetime,
+    live: int,
+    excluded_dates: frozenset[date],
+    new_id: Callable[[], ExecutionId],
+    limit: int = OCCURRENCES_PER_STEP_MAX,
+) -> Firing:
+    """Decide about the due times of a job, at most `limit` of them, oldest first.
+
+    Every nominal time gets exactly one outcome. If more are due than `limit`, the next run time stays at
+    the first undecided one, so that the next step goes on there. `live` counts the job's unfinished runs.
+    """
+    first, schedule = job.next_run_time, job.definition.schedule
+    assert first is not None
+    assert first <= now
+    assert limit >= 1
+    assert job.status in (JobStatus.ACTIVE, JobStatus.PAUSED)
+
+    ticks = Ticks.of(schedule, seed=seed_of(job.tenant_id, job.name), anchor=job.anchor, known=first)
+    paused = job.status is JobStatus.PAUSED
+    ruling = judge(ticks, first=first, now=now, excluded_dates=excluded_dates, paused=paused)
+    ledger = _Ledger(job, new_id, live=live)
+    if _counts_anew(schedule, ruling, first=first):
+        return _decide_and_count_anew(ledger, ticks, ruling, now=now, limit=limit)
+    tick = _decide(ledger, ticks, ruling, until=now, limit=limit)
+    return ledger.firing(next_run_time=tick.at if tick else None, anchor=job.anchor)
+
+
+def _decide(ledger: _Ledger, ticks: Ticks, ruling: Judge, *, until: datetime, limit: int) -> Tick | None:
+    """Write down what becomes of the due times up to `until`. Returns the first undecided one."""
+    schedule = ticks.schedule
+    assert ledger.job.next_run_time is not None
+    tick: Tick | None = ticks.at(ledger.job.next_run_time)
+    for _ in range(limit):
+        if tick is None or tick.at > until or is_exhausted(schedule, ledger.fires):
+            break
+        reason = ruling.reason_to_skip(tick)
+        if reason is None and entry(schedule.overlap, live=ledger.live) is Entry.SKIP:
+            reason = SkipReason.OVERLAP
+        if reason is None:
+            ledger.fire(tick)
+        else:
+            ledger.skip(tick.at, tick.at, count=max(1, tick.lost), reason=reason)
+        tick = ticks.after(tick.at)
+    return None if is_exhausted(schedule, ledger.fires) else tick
+
+
+# An interval that counts anew ------------------------------------------------------------------------
+
+
+def _counts_anew(schedule: Schedule, ruling: Judge, *, first: datetime) -> bool:
+    return (
+        isinstance(schedule.timing, Interval)
+        and schedule.misfire is Misfire.RESCHEDULE
+        and not ruling.paused
+        and ruling.is_missed(Tick(first))
+    )
+
+
+def _decide_and_count_anew(
+    ledger: _Ledger, ticks: Ticks, ruling: Judge, *, now: datetime, limit: int
+) -> Firing:
+    """Skip the missed ones; with the last of them, leave the old times behind and count on from now.
+
+    The times between the last missed one and now are skipped in that same step, in one row: they belong to
+    the count that ends here, and a later step could no longer know that a misfire came before them.
+    """
+    tick = _decide(ledger, ticks, ruling, until=ruling.missed_before - MICROSECOND, limit=limit)
+    if tick is not None and ruling.is_missed(tick):
+        return ledger.firing(next_run_time=tick.at, anchor=ledger.job.anchor)
+    last = ticks.before(now + MICROSECOND)
+    if tick is not None and last is not None and tick.at <= last.at:
+        assert isinstance(ticks.schedule.timing, Interval)
+        count = (last.at - tick.at) // ticks.schedule.timing.every + 1
+        ledger.skip(tick.at, last.at, count=count, reason=SkipReason.MISFIRE)
+    anew = replace(ticks, origin=now).after(now)
+    return ledger.firing(next_run_time=anew.at if anew else None, anchor=now)
+
+
+# Writing down -----------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Ledger:
+    """The outcomes of one step, in order. Neighbours that were skipped for one reason share a row."""
+
+    job: Job
+    new_id: Callable[[], ExecutionId]
+    live: int
+    fires: int = field(init=False)
+    last_run_time: datetime | None = field(init=False)
+    rows: list[Occurrence] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.fires, self.last_run_time = self.job.fires, self.job.last_run_time
+
+    def fire(self, tick: Tick) -> None:
+        due = tick.at + jitter_of(self.job.definition.schedule, self.job.id, tick.at)
+        self.rows.append(Occurrence(tick.at, tick.at, execution_id=self.new_id(), due=due))
+        self.live += 1
+        self.fires += 1
+        self.last_run_time = tick.at
+
+    def skip(self, first: datetime, last: datetime, *, count: int, reason: SkipReason) -> None:
+        if self.rows and self.rows[-1].reason is reason:
+            first, count = self.rows[-1].nominal_time, self.rows[-1].count + count
+            self.rows.pop()
+        self.rows.append(Occurrence(first, last, count, reason))
+
+    def firing(self, *, next_run_time: datetime | None, anchor: datetime | None) -> Firing:
+        job = self.job
+        assert job.next_run_time is not None
+        return Firing(
+            job_id=job.id,
+            tenant_id=job.tenant_id,
+            expected_version=job.version,
+            expected_next_run_time=job.next_run_time,
+            status=JobStatus.COMPLETED if next_run_time is None else job.status,
+            next_run_time=next_run_time,
+            last_run_time=self.last_run_time,
+            fires=self.fires,
+            anchor=anchor,
+            occurrences=tuple(self.rows),
+        )
