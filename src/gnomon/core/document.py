@@ -98,6 +98,12 @@ def check_text(value: str, *, field: str) -> None:
         raise InvalidInput(field, f"holds the lone surrogate {bad!r}, which is not text.") from None
 
 
+def keepable_text(value: str, *, length_max: int) -> str:
+    """The text as a store can keep it: cut, and with a mark in place of what is not text."""
+    cut = value if len(value) <= length_max else value[: length_max - 1] + "…"
+    return cut.replace("\0", "\ufffd").encode(errors="replace").decode()
+
+
 def check_name(value: object, *, field: str, length_max: int = NAME_LENGTH_MAX) -> None:
     """Names are text of a sane length that is not blank. What they say is the user's business."""
     if type(value) is not str:

@@ -8,11 +8,14 @@ from enum import StrEnum
 from typing import NewType
 from uuid import UUID
 
-from gnomon.core.document import Document, check_name
+from gnomon.core.document import Document, check_name, keepable_text
 from gnomon.core.job import JobId, TenantId, check_priority
 
 ExecutionId = NewType("ExecutionId", UUID)
 WorkerId = NewType("WorkerId", str)
+
+FAILURE_KIND_LENGTH_MAX = 255
+FAILURE_MESSAGE_LENGTH_MAX = 16 * 1024
 
 
 class ExecutionStatus(StrEnum):
@@ -51,6 +54,11 @@ class Failure:
 
     def __post_init__(self) -> None:
         assert self.kind, "a failure has a kind"
+        # User code wrote both, and a failure that no store can keep would be a worse one.
+        object.__setattr__(self, "kind", keepable_text(self.kind, length_max=FAILURE_KIND_LENGTH_MAX))
+        object.__setattr__(
+            self, "message", keepable_text(self.message, length_max=FAILURE_MESSAGE_LENGTH_MAX)
+        )
 
 
 @dataclass(frozen=True, slots=True)

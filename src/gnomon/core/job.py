@@ -66,6 +66,8 @@ class Definition:
             check_name(capability, field="capabilities")
         if self.timeout is not None and not timedelta(0) < self.timeout <= TIMEOUT_MAX:
             raise InvalidInput("timeout_seconds", f"must be more than 0 and at most {TIMEOUT_MAX.days} days.")
+        if not isinstance(self.delivery, Delivery):
+            raise InvalidInput("delivery", f"{self.delivery!r} is not one of {', '.join(Delivery)}.")
         if self.max_concurrent is not None and (
             type(self.max_concurrent) is not int or not 1 <= self.max_concurrent <= MAX_CONCURRENT_MAX
         ):

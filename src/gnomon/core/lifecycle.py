@@ -118,6 +118,8 @@ def after(leased: Leased, outcome: Outcome, *, now: datetime, jitter: float) -> 
             return _after_expiry(leased, now=now, jitter=jitter)
         case Cancelled():
             return Change(_E.CANCELLED, AttemptOutcome.CANCELLED, leased.attempt)
+        case Snoozed() if leased.cancel_requested:
+            return Change(_E.CANCELLED, AttemptOutcome.SNOOZED, leased.attempts)
         case Snoozed(delay):
             return Change(_E.PENDING, AttemptOutcome.SNOOZED, leased.attempts, due=now + delay)
         case Released():
@@ -127,6 +129,9 @@ def after(leased: Leased, outcome: Outcome, *, now: datetime, jitter: float) -> 
 
 
 def _after_failure(leased: Leased, failed: Failed, *, now: datetime, jitter: float) -> Change:
+    if leased.cancel_requested:
+        # Whatever went wrong, nobody wants another try.
+        return Change(_E.CANCELLED, AttemptOutcome.FAILED, leased.attempt, failure=failed.failure)
     dead = _verdict(leased, failed.failure, permanent=failed.permanent)
     if dead is not None:
         return Change(_E.FAILED, AttemptOutcome.FAILED, leased.attempt, failure=failed.failure, dead=dead)
@@ -139,6 +144,8 @@ def _after_timeout(leased: Leased, *, now: datetime, jitter: float) -> Change:
     failure = Failure(
         "timeout", f"Stopped after {limit.total_seconds():g} s." if limit else "Stopped: it ran too long."
     )
+    if leased.cancel_requested:
+        return Change(_E.CANCELLED, AttemptOutcome.TIMEOUT, leased.attempt, failure=failure)
     dead = _verdict(leased, failure, permanent=False)
     if dead is not None:
         return Change(_E.TIMEOUT, AttemptOutcome.TIMEOUT, leased.attempt, failure=failure, dead=dead)
@@ -159,7 +166,8 @@ def _after_expiry(leased: Leased, *, now: datetime, jitter: float) -> Change:
             failure=failure,
             only_if_expired_at=now,
         )
-    dead = _verdict(leased, failure, permanent=False)
+    # `retry_on` is about errors of the handler; a dead worker says nothing about those.
+    dead = DeadReason.EXHAUSTED if _is_used_up(leased) else None
     if crashes >= CRASHES_MAX:
         dead = DeadReason.CRASH_LOOP
     if leased.revision.definition.delivery is Delivery.AT_MOST_ONCE:
@@ -196,9 +204,13 @@ def _verdict(leased: Leased, failure: Failure, *, permanent: bool) -> DeadReason
     definition = leased.revision.definition
     if permanent or not definition.retry.retries(failure.kind):
         return DeadReason.PERMANENT
-    if definition.delivery is Delivery.AT_MOST_ONCE or leased.attempt >= definition.retry.max_attempts:
+    if definition.delivery is Delivery.AT_MOST_ONCE or _is_used_up(leased):
         return DeadReason.EXHAUSTED
     return None
+
+
+def _is_used_up(leased: Leased) -> bool:
+    return leased.attempt >= leased.revision.definition.retry.max_attempts
 
 
 def _wait(leased: Leased, jitter: float) -> timedelta:
@@ -234,6 +246,7 @@ JOB_TRANSITIONS: dict[tuple[JobStatus, JobAction], JobStatus] = {
     (_J.PAUSED, JobAction.DELETE): _J.DELETED,
     (_J.COMPLETED, JobAction.DELETE): _J.DELETED,
     (_J.CANCELLED, JobAction.DELETE): _J.DELETED,
+    (_J.DELETED, JobAction.DELETE): _J.DELETED,
 }
 
 

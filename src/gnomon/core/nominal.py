@@ -134,7 +134,7 @@ def zone_of(schedule: Schedule) -> tzinfo:
 
 
 def jitter_of(schedule: Schedule, job_id: UUID, nominal: datetime) -> timedelta:
-    """How long a fire is held back: evenly spread over [0, jitter), the same for an occurrence at any time."""
+    """How long a fire is held back: evenly spread over [0, jitter), always the same for one occurrence."""
     if not schedule.jitter:
         return timedelta(0)
     key = job_id.bytes + ((nominal - INSTANT_MIN) // MICROSECOND).to_bytes(8, "big", signed=True)

@@ -49,6 +49,7 @@ class Occurrence:
 class Firing:
     """What a scheduler decided about the due times of one job, to be applied whole or not at all.
 
+    `fires`, `last_run_time` and `anchor` are the new values of the job, not differences.
     It takes effect only if the job is still at `expected_version` with `expected_next_run_time`: many
     schedulers may decide the same, one of them writes it.
     """

@@ -7,10 +7,12 @@ from datetime import timedelta
 from enum import StrEnum
 
 from gnomon.core.document import check_name
+from gnomon.core.instants import check_duration
 from gnomon.errors import InvalidInput
 
 ATTEMPTS_MAX = 1000
 BACKOFF_MAX = timedelta(days=7)
+MULTIPLIER_MAX = 100
 RETRY_ON_MAX = 64
 _POWER_MAX = 64  # 2**64 seconds is past every cap; keeps the power small and the float finite.
 
@@ -38,14 +40,17 @@ class RetryPolicy:
 
     def __post_init__(self) -> None:
         _check_whole("retry_policy.max_attempts", self.max_attempts, 1, ATTEMPTS_MAX)
-        _check_between("retry_policy.backoff_seconds", self.backoff_base, timedelta(0), BACKOFF_MAX)
-        _check_between("retry_policy.max_backoff_seconds", self.backoff_max, timedelta(0), BACKOFF_MAX)
-        if not 1.0 <= self.multiplier <= 100.0:
+        if not isinstance(self.backoff, Backoff):
             raise InvalidInput(
-                "retry_policy.backoff_multiplier", f"{self.multiplier} is not between 1 and 100."
+                "retry_policy.backoff", f"{self.backoff!r} is not one of {', '.join(Backoff)}."
             )
-        if not 0.0 <= self.jitter <= 1.0:
-            raise InvalidInput("retry_policy.jitter", f"{self.jitter} is not between 0 and 1.")
+        for field, wait in (
+            ("backoff_seconds", self.backoff_base),
+            ("max_backoff_seconds", self.backoff_max),
+        ):
+            check_duration(wait, field=f"retry_policy.{field}", low=timedelta(0), high=BACKOFF_MAX)
+        _check_number("retry_policy.backoff_multiplier", self.multiplier, 1, MULTIPLIER_MAX)
+        _check_number("retry_policy.jitter", self.jitter, 0, 1)
         if self.retry_on is not None:
             if len(self.retry_on) > RETRY_ON_MAX:
                 raise InvalidInput("retry_policy.retry_on", f"more than {RETRY_ON_MAX} error kinds.")
@@ -78,7 +83,6 @@ def _check_whole(field: str, value: object, low: int, high: int) -> None:
         raise InvalidInput(field, f"{value!r} is not a whole number from {low} to {high}.")
 
 
-def _check_between(field: str, value: timedelta, low: timedelta, high: timedelta) -> None:
-    if not low <= value <= high:
-        seconds, least, most = (duration.total_seconds() for duration in (value, low, high))
-        raise InvalidInput(field, f"{seconds:g} s is not between {least:g} and {most:g} s.")
+def _check_number(field: str, value: object, low: int, high: int) -> None:
+    if type(value) not in (int, float) or not low <= value <= high:  # type: ignore[operator]
+        raise InvalidInput(field, f"{value!r} is not a number from {low} to {high}.")

@@ -1,0 +1,49 @@
+"""What the nouns need from a database: named statements, batches, transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A batch that a statement reads like a table: rows of equal shape under a name."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Any, ...]]
+
+
+class Session(Protocol):
+    """Where statements run. Inside `Database.transaction()` they share one transaction."""
+
+    async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
+        """Run one named statement (on SQLite: one file of them) and return its rows."""
+
+
+class Database(Session, Protocol):
+    """Outside a transaction, each `fetch` is atomic and durable by itself."""
+
+    @property
+    def dead_rows_linger(self) -> bool:
+        """Whether deleted rows stay in indexes for a while, so that a claim must remember where it was."""
+
+    def transaction(self) -> AbstractAsyncContextManager[Session]: ...
+
+    async def read(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
+        """Run a statement that changes nothing, beside the writers."""
+
+    async def close(self) -> None: ...
+
+
+class UniqueViolation(Exception):
+    """A unique key refused a row. `constraint` names the key as far as the database tells."""
+
+    def __init__(self, constraint: str) -> None:
+        super().__init__(constraint)
+        self.constraint = constraint

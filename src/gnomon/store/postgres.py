@@ -1,0 +1,141 @@
+"""PostgreSQL through asyncpg: a pool, prepared statements, batches as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import asyncpg
+
+from gnomon.errors import InvalidInput, StoreUnavailable
+from gnomon.store import statements
+from gnomon.store.database import Row, Rows, Session, UniqueViolation
+
+POOL_MAX = 10
+STATEMENT_TIMEOUT = timedelta(seconds=30)
+CONNECT_TIMEOUT = timedelta(seconds=10)
+DEADLOCK_TRIES = 3
+
+# What asyncpg raises when there is nobody to talk to: at connect, in the middle, or afterwards.
+_UNREACHABLE: Final = (
+    OSError,
+    TimeoutError,
+    asyncpg.InterfaceError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.exceptions.CannotConnectNowError,
+    asyncpg.exceptions.AdminShutdownError,
+    asyncpg.exceptions.CrashShutdownError,
+    asyncpg.exceptions.TooManyConnectionsError,
+    asyncpg.exceptions.IdleInTransactionSessionTimeoutError,
+    asyncpg.exceptions.ReadOnlySQLTransactionError,
+    asyncpg.exceptions.DiskFullError,
+    asyncpg.exceptions.TargetServerAttributeNotMatched,
+    ConnectionError,
+)
+_TRY_AGAIN: Final = (asyncpg.exceptions.DeadlockDetectedError, asyncpg.exceptions.SerializationError)
+_POOLED: Final = (
+    asyncpg.exceptions.InvalidSQLStatementNameError,
+    asyncpg.exceptions.DuplicatePreparedStatementError,
+)
+
+
+class PostgresSession:
+    def __init__(self, connection: Any, texts: dict[str, tuple[str, tuple[str, ...]]]) -> None:
+        self._connection = connection
+        self._texts = texts
+
+    async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
+        text, names = self._texts[statement]
+        for batch in batches:
+            # An empty batch still needs its columns: empty arrays.
+            columns = zip(*batch.rows, strict=True) if batch.rows else ((),) * len(batch.columns)
+            for name, column in zip(batch.columns, columns, strict=True):
+                values[f"{batch.name}.{name}"] = column
+        rows: Sequence[Row] = await self._connection.fetch(text, *[values[name] for name in names])
+        return rows
+
+
+class PostgresDatabase:
+    """Opens lazily and reconnects by itself: a connection that broke is replaced at the next call."""
+
+    dead_rows_linger = True
+
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
+        self._texts = {
+            name: statements.numbered(text) for name, text in statements.load("postgres").items()
+        }
+
+    @classmethod
+    async def open(cls, url: str, *, connections_max: int = POOL_MAX) -> PostgresDatabase:
+        dsn, pooler = split_pooler(url)
+        try:
+            pool = await asyncpg.create_pool(
+                dsn,
+                min_size=0,
+                max_size=connections_max,
+                command_timeout=STATEMENT_TIMEOUT.total_seconds(),
+                timeout=CONNECT_TIMEOUT.total_seconds(),
+                # Behind a transaction pooler, a statement prepared on one server is unknown to the next.
+                statement_cache_size=0 if pooler else 1024,
+                target_session_attrs="read-write",
+                reset=_keep_as_it_is,
+            )
+        except _UNREACHABLE as error:
+            raise StoreUnavailable(f"PostgreSQL does not answer: {error}") from error
+        return cls(pool)
+
+    async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
+        for _ in range(DEADLOCK_TRIES):
+            try:
+                async with self._session() as session:
+                    return await session.fetch(statement, *batches, **values)
+            except _TRY_AGAIN:
+                continue
+        raise StoreUnavailable(f"{statement}: PostgreSQL broke {DEADLOCK_TRIES} deadlocks in a row.")
+
+    read = fetch
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Session]:
+        async with self._session() as session:
+            async with session._connection.transaction():
+                yield session
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    @asynccontextmanager
+    async def _session(self) -> AsyncIterator[PostgresSession]:
+        try:
+            async with self._pool.acquire() as connection:
+                yield PostgresSession(connection, self._texts)
+        except asyncpg.UniqueViolationError as error:
+            raise UniqueViolation(error.constraint_name or "") from error
+        except _POOLED as error:
+            raise StoreUnavailable(
+                "A prepared statement got lost: there is a transaction pooler in between. "
+                "Add pooler=transaction to the query part of the database URL."
+            ) from error
+        except _UNREACHABLE as error:
+            # The others in the pool are likely dead too; let each be replaced when it is next needed.
+            await self._pool.expire_connections()
+            raise StoreUnavailable(f"PostgreSQL does not answer: {error}") from error
+
+
+def split_pooler(url: str) -> tuple[str, bool]:
+    """Take our own `pooler=transaction` out of a URL, since PostgreSQL would not know it."""
+    parts = urlsplit(url)
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    modes = [value for name, value in query if name == "pooler"]
+    if any(mode != "transaction" for mode in modes):
+        raise InvalidInput("database", f"pooler={modes[-1]!r} is unknown; 'transaction' is the one there is.")
+    rest = urlencode([(name, value) for name, value in query if name != "pooler"])
+    return urlunsplit(parts._replace(query=rest)), bool(modes)
+
+
+async def _keep_as_it_is(_: object) -> None:
+    """We set nothing on a session, so there is nothing to reset, and a round trip to save."""

@@ -1,0 +1,4 @@
+SELECT * FROM dead_letters
+WHERE tenant_id = :tenant_id AND execution_id < :after AND NOT purged
+ORDER BY execution_id DESC
+LIMIT :limit

@@ -1,0 +1,1 @@
+SELECT * FROM current_jobs WHERE tenant_id = :tenant_id AND id = :job_id

@@ -1,0 +1,1 @@
+SELECT id, name, weight, max_concurrent FROM tenants WHERE id = :tenant_id

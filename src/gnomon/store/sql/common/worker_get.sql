@@ -1,0 +1,4 @@
+SELECT id AS worker_id, boot, hostname, slots, kinds, queues, capabilities, status, registered_at, last_seen_at,
+       (SELECT count(*) FROM leases WHERE leases.worker = workers.id) AS running
+FROM workers
+WHERE id = :worker_id

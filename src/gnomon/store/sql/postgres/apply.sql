@@ -1,0 +1,49 @@
+-- The fence is the DELETE: only the current claim finds its lease. All that follows hangs on it.
+-- A cancel that was asked for in the meantime wins over going back to wait.
+WITH change AS (
+    SELECT * FROM unnest(
+        :change.execution_id::uuid[], :change.claim::integer[], :change.status::text[],
+        :change.attempt::text[], :change.attempts::integer[], :change.crashes::integer[],
+        :change.due::timestamptz[], :change.result::jsonb[], :change.failure_kind::text[],
+        :change.failure_message::text[], :change.dead::text[], :change.expired_at::timestamptz[]
+    ) AS change (execution_id, claim, status, attempt, attempts, crashes, due, result, failure_kind,
+                 failure_message, dead, expired_at)
+), held AS (
+    DELETE FROM leases USING change
+    WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim
+      AND (change.expired_at IS NULL OR leases.lease_until < change.expired_at)
+    RETURNING leases.execution_id, leases.claim, leases.tenant_id, leases.job_id, leases.revision,
+              leases.lane_id, leases.priority, leases.nominal_time, leases.worker, leases.started_at,
+              CASE WHEN change.due IS NOT NULL AND leases.cancel_requested THEN 'CANCELLED'
+                   ELSE change.status END AS status,
+              CASE WHEN NOT leases.cancel_requested THEN change.due END AS due,
+              change.attempt, change.attempts, change.crashes, change.result, change.failure_kind,
+              change.failure_message, change.dead
+), ended AS (
+    UPDATE executions
+    SET outcome = held.status, last_attempt = held.attempt, claim = held.claim, attempts = held.attempts,
+        worker = held.worker, started_at = held.started_at, finished_at = :now, result = held.result,
+        failure_kind = held.failure_kind, failure_message = held.failure_message
+    FROM held
+    WHERE executions.id = held.execution_id AND held.due IS NULL
+), tried AS (
+    INSERT INTO attempts (execution_id, claim, tenant_id, worker, outcome, failure_kind, failure_message,
+                          started_at, finished_at)
+    SELECT execution_id, claim, tenant_id, worker, attempt, failure_kind, failure_message, started_at, :now
+    FROM held WHERE due IS NOT NULL
+), waiting AS (
+    INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
+                       claim, attempts, crashes)
+    SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
+           claim, attempts, crashes
+    FROM held WHERE due IS NOT NULL
+), buried AS (
+    INSERT INTO dead_letters (execution_id, tenant_id, job_id, reason, failure_kind, failure_message,
+                              attempts, died_at)
+    SELECT execution_id, tenant_id, job_id, dead, failure_kind, failure_message, attempts, :now
+    FROM held WHERE dead IS NOT NULL
+), freed AS (
+    DELETE FROM unique_keys USING held
+    WHERE unique_keys.execution_id = held.execution_id AND held.due IS NULL
+)
+SELECT execution_id, claim FROM held

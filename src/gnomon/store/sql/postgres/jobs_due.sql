@@ -1,0 +1,4 @@
+SELECT current_jobs.* FROM current_jobs
+WHERE next_run_time <= :now AND (:shards::smallint[] IS NULL OR shard = ANY (:shards::smallint[]))
+ORDER BY next_run_time, id
+LIMIT :limit

@@ -1,0 +1,4 @@
+SELECT next_run_time FROM jobs
+WHERE next_run_time IS NOT NULL AND (:shards::smallint[] IS NULL OR shard = ANY (:shards::smallint[]))
+ORDER BY next_run_time
+LIMIT 1

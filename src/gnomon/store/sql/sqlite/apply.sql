@@ -1,0 +1,44 @@
+-- The fence is the first statement: only changes of the current claim stay. All that follows reads the rest.
+DELETE FROM change WHERE NOT EXISTS (
+    SELECT 1 FROM leases
+    WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim
+      AND (change.expired_at IS NULL OR leases.lease_until < change.expired_at));
+
+-- A cancel that was asked for in the meantime wins over going back to wait.
+UPDATE change SET status = 'CANCELLED', due = NULL
+WHERE due IS NOT NULL
+  AND execution_id IN (SELECT leases.execution_id FROM leases
+                       WHERE leases.execution_id = change.execution_id AND leases.cancel_requested);
+
+UPDATE executions
+SET outcome = change.status, last_attempt = change.attempt, claim = change.claim,
+    attempts = change.attempts, worker = leases.worker, started_at = leases.started_at, finished_at = :now,
+    result = change.result, failure_kind = change.failure_kind, failure_message = change.failure_message
+FROM change JOIN leases ON leases.execution_id = change.execution_id
+WHERE executions.id = change.execution_id AND change.due IS NULL;
+
+INSERT INTO attempts (execution_id, claim, tenant_id, worker, outcome, failure_kind, failure_message,
+                      started_at, finished_at)
+SELECT change.execution_id, change.claim, tenant_id, worker, attempt, failure_kind, failure_message,
+       started_at, :now
+FROM change JOIN leases ON leases.execution_id = change.execution_id
+WHERE change.due IS NOT NULL;
+
+INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
+                   claim, attempts, crashes)
+SELECT change.execution_id, tenant_id, job_id, revision, lane_id, priority, change.due, nominal_time,
+       change.claim, change.attempts, change.crashes
+FROM change JOIN leases ON leases.execution_id = change.execution_id
+WHERE change.due IS NOT NULL;
+
+INSERT INTO dead_letters (execution_id, tenant_id, job_id, reason, failure_kind, failure_message,
+                          attempts, died_at)
+SELECT change.execution_id, tenant_id, job_id, dead, failure_kind, failure_message, change.attempts, :now
+FROM change JOIN leases ON leases.execution_id = change.execution_id
+WHERE change.dead IS NOT NULL;
+
+DELETE FROM unique_keys WHERE execution_id IN (SELECT execution_id FROM change WHERE due IS NULL);
+
+DELETE FROM leases WHERE execution_id IN (SELECT execution_id FROM change);
+
+SELECT execution_id, claim FROM change

@@ -1,0 +1,7 @@
+INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, due, created_at,
+                        unique_key, input)
+SELECT execution_id, :tenant_id, job_id, revision, trigger, priority, due, :now, unique_key, input
+FROM asked;
+
+INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due)
+SELECT execution_id, :tenant_id, job_id, revision, lane_id, priority, due FROM asked

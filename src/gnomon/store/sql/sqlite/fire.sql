@@ -1,0 +1,29 @@
+-- One file, one transaction: cursor, ledger, executions and queue move together or not at all.
+DELETE FROM firing WHERE NOT EXISTS (
+    SELECT 1 FROM jobs
+    WHERE jobs.id = firing.job_id AND jobs.version = firing.expected_version
+      AND jobs.next_run_time = firing.expected_next_run_time);
+
+INSERT INTO occurrences (tenant_id, job_id, nominal_time, nominal_until, count, reason, execution_id,
+                         due, recorded_at)
+SELECT jobs.tenant_id, job_id, nominal_time, nominal_until, count, reason, execution_id, due, :now
+FROM occurrence JOIN jobs ON jobs.id = occurrence.job_id
+WHERE job_id IN (SELECT job_id FROM firing);
+
+INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at)
+SELECT execution_id, job.tenant_id, job_id, job.revision, 'schedule', job.priority, nominal_time, due, :now
+FROM occurrence JOIN current_jobs AS job ON job.id = occurrence.job_id
+WHERE execution_id IS NOT NULL AND job_id IN (SELECT job_id FROM firing);
+
+INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time)
+SELECT execution_id, job.tenant_id, job_id, job.revision, job.lane_id, job.priority, due, nominal_time
+FROM occurrence JOIN current_jobs AS job ON job.id = occurrence.job_id
+WHERE execution_id IS NOT NULL AND job_id IN (SELECT job_id FROM firing);
+
+UPDATE jobs
+SET status = firing.status, next_run_time = firing.next_run_time, last_run_time = firing.last_run_time,
+    fires = firing.fires, anchor = firing.anchor
+FROM firing
+WHERE jobs.id = firing.job_id;
+
+SELECT job_id FROM firing

@@ -1,0 +1,1 @@
+SELECT job_revisions.* FROM wanted_revision JOIN job_revisions USING (job_id, revision)

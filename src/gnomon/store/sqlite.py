@@ -1,0 +1,216 @@
+"""SQLite: one writer thread, some readers beside it, batches as temporary tables.
+
+All conversion between Python and SQLite happens here: times are integer microseconds, ids are blobs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from functools import lru_cache
+from itertools import cycle
+from typing import Any, TypeVar
+from uuid import UUID
+
+from gnomon.errors import StoreRefused, StoreUnavailable
+from gnomon.store import statements
+from gnomon.store.database import Row, Rows, Session, UniqueViolation
+
+MEMORY = ":memory:"
+SQLITE_VERSION_MIN = (3, 37, 0)  # STRICT tables; RETURNING and UPDATE FROM are older.
+READERS = 2
+BUSY_TIMEOUT = timedelta(seconds=10)
+
+IDS = frozenset({
+    "id", "tenant_id", "job_id", "execution_id", "depends_on", "boot", "request_id", "redriven_as", "new_id",
+})  # fmt: skip
+TIMES = frozenset({
+    "created_at", "updated_at", "next_run_time", "last_run_time", "anchor", "nominal_time", "nominal_until",
+    "due", "recorded_at", "started_at", "finished_at", "lease_until", "saved_at", "at", "died_at",
+    "redriven_at", "registered_at", "last_seen_at", "applied_at",
+})  # fmt: skip
+FLAGS = frozenset({"cancel_requested"})
+
+# The codes that speak of the disk or of other processes. Everything else is our own mistake.
+_TROUBLE = frozenset({
+    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
+})  # fmt: skip
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_Answer = TypeVar("_Answer")
+
+
+def to_micros(instant: datetime) -> int:
+    assert instant.tzinfo is not None, "naive datetimes never reach a store"
+    return (instant - _EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+@lru_cache(maxsize=4096)
+def _to_uuid(value: bytes) -> UUID:
+    return UUID(bytes=value)
+
+
+_BIND: dict[type, Callable[[Any], object]] = {
+    UUID: lambda value: value.bytes,
+    datetime: to_micros,
+    bool: int,
+}
+_READ: dict[str, Callable[[Any], object]] = (
+    dict.fromkeys(IDS, _to_uuid) | dict.fromkeys(TIMES, from_micros) | dict.fromkeys(FLAGS, bool)
+)
+
+
+def _bound(value: object) -> object:
+    bind = _BIND.get(type(value))
+    if bind is not None:
+        return bind(value)
+    if isinstance(value, UUID):  # A driver's own subclass.
+        return value.bytes
+    return str(value) if isinstance(value, StrEnum) else value
+
+
+class Connection:
+    """One SQLite connection and the statements it runs. Used by one thread at a time."""
+
+    def __init__(self, path: str) -> None:
+        self._statements = {
+            name: statements.script(text) for name, text in statements.load("sqlite").items()
+        }
+        self.raw = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, timeout=BUSY_TIMEOUT.total_seconds()
+        )
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY"):
+            self.raw.execute(f"PRAGMA {pragma}")
+        for statement in self._statements["temporary_tables"]:
+            self.raw.execute(statement)
+
+    def run(self, statement: str, batches: Sequence[Rows], values: dict[str, object]) -> list[Row]:
+        bound = {name: _bound(value) for name, value in values.items()}
+        for batch in batches:
+            self._fill(batch)
+        rows: list[Row] = []
+        for text in self._statements[statement]:
+            cursor = self.raw.execute(text, bound)
+            if cursor.description:
+                rows = _read(cursor)
+        return rows
+
+    def _fill(self, batch: Rows) -> None:
+        places = ",".join("?" * len(batch.columns))
+        columns = ",".join(batch.columns)
+        self.raw.execute(f"DELETE FROM temp.{batch.name}")  # noqa: S608 - our own names, never a value.
+        self.raw.executemany(
+            f"INSERT INTO temp.{batch.name} ({columns}) VALUES ({places})",  # noqa: S608
+            [tuple(map(_bound, row)) for row in batch.rows],
+        )
+
+
+def _read(cursor: sqlite3.Cursor) -> list[Row]:
+    names = [column[0] for column in cursor.description]
+    readers = [(n, _READ[name]) for n, name in enumerate(names) if name in _READ]
+    rows: list[Row] = []
+    for found in cursor.fetchall():
+        values = list(found)
+        for n, read in readers:
+            if values[n] is not None:
+                values[n] = read(values[n])
+        rows.append(dict(zip(names, values, strict=True)))
+    return rows
+
+
+class SqliteSession:
+    """Statements of an open transaction, each a hop to the writer thread."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
+        writer = self._database.writer
+        return await self._database.on_writer(lambda: writer.run(statement, batches, values))
+
+
+class SqliteDatabase:
+    """One file, one process. `:memory:` is the same store without the file."""
+
+    dead_rows_linger = False
+
+    def __init__(self, path: str) -> None:
+        if sqlite3.sqlite_version_info < SQLITE_VERSION_MIN:
+            raise StoreRefused(
+                f"SQLite {sqlite3.sqlite_version} is too old; Gnomon needs "
+                f"{'.'.join(map(str, SQLITE_VERSION_MIN))} or newer."
+            )
+        self.writer = Connection(path)
+        self._writer_thread = ThreadPoolExecutor(1, "gnomon-sqlite-writer")
+        # A database in memory belongs to its one connection, so its readers are its writer.
+        readers = [] if path == MEMORY else [Connection(path) for _ in range(READERS)]
+        self._readers = [(reader, ThreadPoolExecutor(1, "gnomon-sqlite-reader")) for reader in readers]
+        self._next_reader = cycle(self._readers)
+        self._turn = asyncio.Lock()
+
+    async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
+        def in_transaction() -> list[Row]:
+            self.writer.raw.execute("BEGIN IMMEDIATE")
+            try:
+                rows = self.writer.run(statement, batches, values)
+                self.writer.raw.execute("COMMIT")
+            except BaseException:
+                self._roll_back()
+                raise
+            return rows
+
+        async with self._turn:
+            return await self.on_writer(in_transaction)
+
+    async def read(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
+        if not self._readers:
+            return await self.fetch(statement, *batches, **values)
+        reader, thread = next(self._next_reader)
+        return await _hop(thread, lambda: reader.run(statement, batches, values))
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Session]:
+        async with self._turn:
+            await self.on_writer(lambda: self.writer.raw.execute("BEGIN IMMEDIATE"))
+            try:
+                yield SqliteSession(self)
+                await self.on_writer(lambda: self.writer.raw.execute("COMMIT"))
+            except BaseException:
+                # The thread works in order, so this comes after whatever a cancelled caller left running.
+                await asyncio.shield(self.on_writer(self._roll_back))
+                raise
+
+    async def close(self) -> None:
+        for connection, thread in [*self._readers, (self.writer, self._writer_thread)]:
+            await _hop(thread, connection.raw.close)
+            thread.shutdown()
+
+    async def on_writer(self, work: Callable[[], _Answer]) -> _Answer:
+        return await _hop(self._writer_thread, work)
+
+    def _roll_back(self) -> None:
+        if self.writer.raw.in_transaction:
+            self.writer.raw.execute("ROLLBACK")
+
+
+async def _hop(thread: ThreadPoolExecutor, work: Callable[[], _Answer]) -> _Answer:
+    try:
+        return await asyncio.get_running_loop().run_in_executor(thread, work)
+    except sqlite3.IntegrityError as error:
+        if error.sqlite_errorcode in (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY):
+            raise UniqueViolation(str(error)) from error
+        raise
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF in _TROUBLE:
+            raise StoreUnavailable(f"SQLite: {error}") from error
+        raise
