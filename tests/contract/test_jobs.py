@@ -8,12 +8,12 @@ import pytest
 
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT, Definition, Delivery, Job, JobId, JobStatus, Revision
+from gnomon.core.job import DEFAULT_TENANT, Definition, Delivery, Job, JobStatus, Revision
 from gnomon.core.lifecycle import JobAction, JobChange, change_of
 from gnomon.core.records import JobFilter
 from gnomon.core.retry import Backoff, RetryPolicy
 from gnomon.core.schedule import CronTiming, Interval, Schedule
-from gnomon.errors import InvalidDependency, JobAlreadyExists, JobNotFound, VersionConflict
+from gnomon.errors import JobAlreadyExists, JobNotFound, VersionConflict
 from gnomon.store.base import Store
 from tests.contract.given import (
     HOUR,
@@ -25,9 +25,7 @@ from tests.contract.given import (
     create,
     create_one,
     enqueue_one,
-    new_id,
     new_job,
-    other_tenant,
     seen,
 )
 
@@ -278,89 +276,3 @@ async def test_pausing_or_updating_leaves_executions_alone(store: Store, action:
     await act(store, job, action)
 
     assert (await seen(store, waiting)).status is ExecutionStatus.QUEUED
-
-
-# Dependencies -----------------------------------------------------------------------------------------
-
-
-async def test_jobs_of_one_batch_may_depend_on_each_other(store: Store) -> None:
-    load = new_job("load")
-    report = new_job("report", dependencies={load.id})
-
-    created = await create(store, report, load)
-
-    assert [job.dependencies for job in created] == [{load.id}, frozenset()]
-
-
-async def test_a_dependency_must_exist(store: Store) -> None:
-    nobody = JobId(new_id())
-    job = await create_one(store)
-
-    with pytest.raises(JobNotFound) as refused:
-        await create(store, new_job(), new_job(dependencies={nobody}))
-    with pytest.raises(JobNotFound):
-        await store.jobs.change([updated(job, dependencies=frozenset({nobody}))], now=NOW)
-
-    assert refused.value.id == nobody
-    assert await all_jobs(store) == (job,)
-
-
-async def test_a_job_of_another_tenant_is_no_dependency(store: Store) -> None:
-    theirs = await create_one(store, new_job(tenant_id=await other_tenant(store)))
-
-    with pytest.raises(JobNotFound):
-        await create_one(store, new_job(dependencies={theirs.id}))
-
-    assert await all_jobs(store) == ()
-
-
-async def test_a_cycle_of_dependencies_is_refused_and_changes_nothing(store: Store) -> None:
-    a = await create_one(store, new_job("a"))
-    b = await create_one(store, new_job("b", dependencies={a.id}))
-    c = await create_one(store, new_job("c", dependencies={b.id}))
-
-    with pytest.raises(InvalidDependency):
-        await store.jobs.change([updated(a, dependencies=frozenset({c.id}))], now=NOW)
-
-    assert await all_jobs(store) == (c, b, a)
-
-
-async def test_a_job_cannot_depend_on_itself(store: Store) -> None:
-    job = await create_one(store)
-
-    with pytest.raises(InvalidDependency):
-        await store.jobs.change([updated(job, dependencies=frozenset({job.id}))], now=NOW)
-
-    assert await all_jobs(store) == (job,)
-
-
-async def test_a_cycle_inside_a_new_batch_is_refused(store: Store) -> None:
-    chicken, egg = new_job("chicken"), new_job("egg")
-    circle = [
-        replace(chicken, dependencies=frozenset({egg.id})),
-        replace(egg, dependencies=frozenset({chicken.id})),
-    ]
-
-    with pytest.raises(InvalidDependency):
-        await store.jobs.create(circle, now=NOW)
-
-    assert await all_jobs(store) == ()
-
-
-async def test_a_diamond_of_dependencies_is_no_cycle(store: Store) -> None:
-    top = await create_one(store)
-    left, right = await create(store, new_job(dependencies={top.id}), new_job(dependencies={top.id}))
-
-    bottom = await create_one(store, new_job(dependencies={left.id, right.id}))
-
-    assert bottom.dependencies == {left.id, right.id}
-
-
-async def test_a_job_can_be_paused_after_its_dependency_was_deleted(store: Store) -> None:
-    needed = await create_one(store)
-    job = await create_one(store, new_job(dependencies={needed.id}))
-    await act(store, needed, JobAction.DELETE)
-
-    paused = await act(store, job, JobAction.PAUSE)
-
-    assert (paused.status, paused.dependencies) == (JobStatus.PAUSED, {needed.id})

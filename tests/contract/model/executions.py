@@ -56,7 +56,7 @@ class ModelExecutions:
         for claim in dict.fromkeys(claims):
             run = self.state.current(claim)
             if run is not None and run.lease is not None:
-                run.lease.until = lease_until
+                run.lease.until = max(run.lease.until, lease_until)
                 answer.append(Renewed(claim, run.cancel_requested))
         return answer
 
@@ -151,12 +151,14 @@ class ModelExecutions:
                 finished_at=now,
             )
         )
-        run.lease = None
         run.attempts, run.crashes = change.attempts, change.crashes
-        if change.due is not None:
-            run.due = change.due
+        if change.due is None:
+            run.end_as(change.status, now, change.result)
+        elif run.cancel_requested:
+            # Somebody asked for the end after the worker had decided: nothing that was cancelled waits again.
+            run.end_as(ExecutionStatus.CANCELLED, now)
         else:
-            run.end, run.finished_at, run.result = change.status, now, change.result
+            run.due, run.lease = change.due, None
         if change.dead is not None:
             self.state.dead_letters[run.id] = DeadLetter(
                 execution_id=run.id,

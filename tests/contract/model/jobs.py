@@ -90,6 +90,8 @@ class ModelJobs:
 
     def _changed(self, jobs: dict[JobId, Job], change: JobChange, now: datetime) -> Job:
         job = found(jobs, change.tenant_id, change.job_id)
+        if job.status is JobStatus.DELETED:
+            raise JobNotFound(job.id)
         if job.version != change.expected_version:
             raise VersionConflict(job.id, expected=change.expected_version, actual=job.version)
         if change.status is not JobStatus.DELETED:

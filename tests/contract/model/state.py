@@ -79,9 +79,13 @@ class Run:
     def stop(self, now: datetime) -> None:
         """What cancelling does: end what waits, ask what runs, leave what has ended."""
         if self.is_waiting:
-            self.end, self.finished_at = ExecutionStatus.CANCELLED, now
+            self.end_as(ExecutionStatus.CANCELLED, now)
         elif self.lease is not None:
             self.cancel_requested = True
+
+    def end_as(self, status: ExecutionStatus, now: datetime, result: Document | None = None) -> None:
+        self.end, self.finished_at, self.result = status, now, result
+        self.lease, self.cancel_requested = None, False
 
     def leased(self) -> Leased:
         assert self.lease is not None

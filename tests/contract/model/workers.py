@@ -49,14 +49,15 @@ class ModelWorkers:
 
     async def beat(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> Worker:
         worker = await self.get(worker_id)
-        if worker.boot != boot:
+        if worker.boot != boot or worker.status is WorkerStatus.GONE:
             raise WorkerNotFound(worker_id)
         self.state.workers[worker_id] = replace(worker, last_seen_at=now)
         return await self.get(worker_id)
 
     async def drain(self, worker_id: WorkerId) -> Worker:
         worker = await self.get(worker_id)
-        self.state.workers[worker_id] = replace(worker, status=WorkerStatus.DRAINING)
+        if worker.status is WorkerStatus.ACTIVE:
+            self.state.workers[worker_id] = replace(worker, status=WorkerStatus.DRAINING)
         return await self.get(worker_id)
 
     async def leave(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> None:
