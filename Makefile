@@ -5,6 +5,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# Debian ships Python without the part of it that makes a virtual environment. Root can mend that.
+HAS_VENV := $(PYTHON) -c 'import venv, ensurepip' 2>/dev/null
+INSTALL_VENV := echo "Installing python3-venv." && apt-get update -qq \
+	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv
 
 .PHONY: help up test check sim bench docs lock clean
 
@@ -43,9 +49,11 @@ clean: ## Remove what the other verbs made.
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): requirements/dev.txt pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON). Gnomon needs Python 3.11 or newer; set PYTHON=... to choose one." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gnomon needs Python 3.11 or newer; set PYTHON=... to choose one.")'
-	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "Python has no venv module. On Debian: apt-get install python3-venv" >&2; exit 1; }
+	@$(HAS_VENV) || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(INSTALL_VENV) && $(HAS_VENV); } \
+		|| { echo "Python has no venv module. On Debian, run as root: apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(PIP) --require-hashes -r requirements/dev.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -169,7 +169,7 @@ class PostgresServer:
             self.stop("fast")
         finally:
             assert self._janitor is not None
-            self._janitor.communicate()  # It sees the end of the pipe, removes the folder and ends.
+            self._janitor.communicate(b"go\n")  # It removes the folder and ends.
             self._janitor = self.folder = None
 
     @property
@@ -209,18 +209,17 @@ class PostgresServer:
     def start(self) -> None:
         """Start the server and wait until it accepts connections."""
         assert self._process is None, "The server runs already."
-        log = self._at("log")
-        log_size = log.stat().st_size if log.exists() else 0
+        known_port = self.port
+        log_size = len(self.log()) if known_port else 0
         for _ in range(PORT_TRIES_MAX):
-            self.port = self.port or _free_port()
+            self.port = known_port or _free_port()
             self._process = self._spawn()
             if self._accepts():
                 return
             self.stop("immediate")
-            words = log.read_text(errors="replace")[log_size:]
+            words = self.log()[log_size:]
             if "Address already in use" not in words:
-                break
-            self.port = 0  # Somebody took the port between our look and the server's.
+                break  # Otherwise somebody took the port between our look and the server's.
         raise PostgresFailed(f"{self.name} did not start. The end of its log:\n{_last_lines(words)}")
 
     def stop(self, mode: ShutdownMode = "fast") -> None:
@@ -331,7 +330,7 @@ def _die_with(parent: int) -> Callable[[], None] | None:
 
 
 def _hire_janitor(folder: Path) -> subprocess.Popen[bytes]:
-    """A shell that waits until our end of its pipe closes, by intent or by death, and removes the folder."""
+    """A shell that waits for a line from us, or for our death, and removes the folder."""
     script = 'read -r _; until rm -rf -- "$1" 2>/dev/null; do sleep 0.1; done'
     return subprocess.Popen(
         ["/bin/sh", "-c", script, "postgres-janitor", str(folder)],

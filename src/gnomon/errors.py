@@ -95,6 +95,11 @@ class NotFound(GnomonError):
         self.id = id
 
 
+class TenantNotFound(NotFound):
+    code = "TENANT_NOT_FOUND"
+    noun = "tenant"
+
+
 class JobNotFound(NotFound):
     code = "JOB_NOT_FOUND"
     noun = "job"

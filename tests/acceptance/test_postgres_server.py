@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -105,6 +106,15 @@ async def test_committed_rows_survive_a_fast_and_an_immediate_restart(name: str)
         connection = await asyncpg.connect(server.dsn())
         assert await connection.fetchval("SELECT count(*) FROM notes") == 2
         await connection.close()
+
+
+async def test_a_server_outlives_the_thread_that_restarted_it() -> None:
+    with PostgresServer(SERVERS[BUNDLED]) as server:
+        thread = threading.Thread(target=server.restart)
+        thread.start()
+        thread.join()
+        await run(server.dsn(), "CREATE TABLE notes (body text)")
+        assert "immediate shutdown" not in server.log()
 
 
 def test_nothing_is_left_behind() -> None:
@@ -213,9 +223,16 @@ def place_of(program: subprocess.Popen[str]) -> tuple[int, Path]:
 
 def session_members(session: int) -> set[int]:
     """The live processes of a server: it and its workers share the session that it leads."""
-    listed = subprocess.run(["ps", "-eo", "pid=,sess=,stat="], capture_output=True, text=True, check=True)
-    rows = (line.split() for line in listed.stdout.splitlines())
-    return {int(pid) for pid, leader, state in rows if int(leader) == session and "Z" not in state}
+    members = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # After the name, which may hold anything: state, parent, group, session.
+            state, _, _, leader, *_ = path.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # It ended while we looked.
+        if int(leader) == session and state != "Z":
+            members.add(int(path.parent.name))
+    return members
 
 
 def wait_until_gone(pid: int, folder: Path) -> None:

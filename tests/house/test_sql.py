@@ -129,21 +129,37 @@ def test_wrong_migrations_are_found(plant: Plant) -> None:
 
 def test_a_verb_without_a_contract_is_found(plant: Plant) -> None:
     plant(f"{STORE}/jobs.py", "")
-    root = plant("tests/contract/test_jobs.py", "async def test_claim(store): await store.claim()")
+    root = plant(
+        "tests/contract/test_jobs.py",
+        """
+        async def test_claim(store, jobs):
+            await store.executions.claim()
+            await jobs.get()
+        """,
+    )
     assert verbs_without_contract(root) == [f"{STORE}/base.py:1: the store has modules but no protocols."]
     plant(
         f"{STORE}/base.py",
         """
+        class JobStore(Protocol):
+            async def get(self): ...
         class ExecutionStore(Protocol):
+            async def get(self): ...
             async def claim(self): ...
-            async def renew(self): ...
             def _secret(self): ...
         class Row:
             def get(self): ...
+        class Store(Protocol):
+            @property
+            def jobs(self) -> JobStore: ...
+            @property
+            def executions(self) -> ExecutionStore: ...
+            async def close(self): ...
         """,
     )
     assert [line.split(" is ")[0] for line in verbs_without_contract(root)] == [
-        f"{STORE}/base.py:4: ExecutionStore.renew"
+        f"{STORE}/base.py:5: ExecutionStore.get",
+        f"{STORE}/base.py:15: Store.close",
     ]
 
 
@@ -283,20 +299,47 @@ def wrong_migrations(root: Path) -> list[str]:
 
 
 def verbs_without_contract(root: Path) -> list[str]:
+    """Verbs of the protocols that no contract test calls, by their noun: `store.jobs.get`, or `jobs.get`."""
     base = root / STORE / "base.py"
     if not base.exists():
         modules = [path for path in (root / STORE).glob("*.py") if path.stem != "__init__"]
         return [f"{STORE}/base.py:1: the store has modules but no protocols."] if modules else []
-    used = {
-        node.attr
-        for source in sources(root, under="tests/contract")
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Attribute)
-    }
-    return [
-        f"{STORE}/base.py:{verb.lineno}: {protocol.name}.{verb.name} is not called in tests/contract."
-        for protocol in ast.parse(base.read_text(encoding="utf-8")).body
-        if isinstance(protocol, ast.ClassDef) and "Protocol" in map(ast.unparse, protocol.bases)
-        for verb in protocol.body
-        if isinstance(verb, Function) and not verb.name.startswith("_") and verb.name not in used
+    protocols = [
+        node
+        for node in ast.parse(base.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and "Protocol" in map(ast.unparse, node.bases)
     ]
+    nouns = dict(nouns_of(protocols))
+    called = {call for source in sources(root, under="tests/contract") for call in calls_by_noun(source)}
+    return [
+        f"{STORE}/base.py:{verb.lineno}: {protocol.name}.{verb.name} is not called in tests/contract"
+        f" as {nouns.get(protocol.name, 'store')}.{verb.name}."
+        for protocol in protocols
+        for verb in verbs_of(protocol)
+        if (nouns.get(protocol.name, "store"), verb.name) not in called
+    ]
+
+
+def nouns_of(protocols: list[ast.ClassDef]) -> Iterator[tuple[str, str]]:
+    """How the whole store names each part: `JobStore` is `jobs`."""
+    for protocol in protocols:
+        for node in protocol.body:
+            if isinstance(node, Function) and is_property(node) and node.returns is not None:
+                yield ast.unparse(node.returns), node.name
+
+
+def verbs_of(protocol: ast.ClassDef) -> Iterator[Function]:
+    for node in protocol.body:
+        if isinstance(node, Function) and not node.name.startswith("_") and not is_property(node):
+            yield node
+
+
+def is_property(node: Function) -> bool:
+    return "property" in map(ast.unparse, node.decorator_list)
+
+
+def calls_by_noun(source: Source) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Attribute(value=ast.Attribute(attr=noun) | ast.Name(id=noun), attr=verb):
+                yield noun, verb

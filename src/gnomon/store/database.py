@@ -47,3 +47,7 @@ class UniqueViolation(Exception):
     def __init__(self, constraint: str) -> None:
         super().__init__(constraint)
         self.constraint = constraint
+
+
+class ForeignKeyViolation(Exception):
+    """A row names a parent that does not exist."""

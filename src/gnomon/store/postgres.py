@@ -12,7 +12,7 @@ import asyncpg
 
 from gnomon.errors import InvalidInput, StoreUnavailable
 from gnomon.store import statements
-from gnomon.store.database import Row, Rows, Session, UniqueViolation
+from gnomon.store.database import ForeignKeyViolation, Row, Rows, Session, UniqueViolation
 
 POOL_MAX = 10
 STATEMENT_TIMEOUT = timedelta(seconds=30)
@@ -115,6 +115,8 @@ class PostgresDatabase:
                 yield PostgresSession(connection, self._texts)
         except asyncpg.UniqueViolationError as error:
             raise UniqueViolation(error.constraint_name or "") from error
+        except asyncpg.ForeignKeyViolationError as error:
+            raise ForeignKeyViolation(error.constraint_name or "") from error
         except _POOLED as error:
             raise StoreUnavailable(
                 "A prepared statement got lost: there is a transaction pooler in between. "

@@ -6,6 +6,7 @@ All conversion between Python and SQLite happens here: times are integer microse
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,7 @@ from uuid import UUID
 
 from gnomon.errors import StoreRefused, StoreUnavailable
 from gnomon.store import statements
-from gnomon.store.database import Row, Rows, Session, UniqueViolation
+from gnomon.store.database import ForeignKeyViolation, Row, Rows, Session, UniqueViolation
 
 MEMORY = ":memory:"
 SQLITE_VERSION_MIN = (3, 37, 0)  # STRICT tables; RETURNING and UPDATE FROM are older.
@@ -64,6 +65,7 @@ _BIND: dict[type, Callable[[Any], object]] = {
     UUID: lambda value: value.bytes,
     datetime: to_micros,
     bool: int,
+    list: json.dumps,
 }
 _READ: dict[str, Callable[[Any], object]] = (
     dict.fromkeys(IDS, _to_uuid) | dict.fromkeys(TIMES, from_micros) | dict.fromkeys(FLAGS, bool)
@@ -209,6 +211,8 @@ async def _hop(thread: ThreadPoolExecutor, work: Callable[[], _Answer]) -> _Answ
     except sqlite3.IntegrityError as error:
         if error.sqlite_errorcode in (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY):
             raise UniqueViolation(str(error)) from error
+        if error.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+            raise ForeignKeyViolation(str(error)) from error
         raise
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF in _TROUBLE:

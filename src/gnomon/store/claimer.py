@@ -1,0 +1,88 @@
+"""Where a claimer looks for work: the lanes that fit, from where it was last.
+
+Deleted rows stay in PostgreSQL's indexes until no snapshot can see them. A claimer that started each scan
+at the front would wade through all it ever took. So it remembers, per lane and priority, the last
+`(due, id)` it took, and goes on from there. It starts over once a second, and when a scan comes back short,
+so work that arrives behind it waits no longer than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from gnomon.core.job import PRIORITY_MAX, PRIORITY_MIN
+from gnomon.core.lease import ClaimRequest
+from gnomon.store.database import Database, Row, Rows, UniqueViolation
+from gnomon.store.lanes import Lanes
+from gnomon.store.rows import FIRST_ID
+
+RESCAN = timedelta(seconds=1)
+PRIORITIES = list(range(PRIORITY_MAX, PRIORITY_MIN - 1, -1))
+FIRST_INSTANT = datetime(1, 1, 1, tzinfo=UTC)
+
+Position = tuple[datetime, UUID]
+_FRONT: Position = (FIRST_INSTANT, FIRST_ID)
+
+
+class Claimer:
+    def __init__(self, database: Database, lanes: Lanes, *, rescan: timedelta = RESCAN) -> None:
+        self._database = database
+        self._lanes = lanes
+        self._rescan = rescan if database.dead_rows_linger else timedelta(0)
+        self._positions: dict[tuple[int, int], Position] = {}
+        self._front_at = FIRST_INSTANT
+
+    async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:
+        if now - self._front_at >= self._rescan:
+            await self._start_over(now)
+        remembers = bool(self._positions)
+        rows = await self._scan(request, now=now, lease_until=lease_until)
+        if not rows and (remembers or await self._start_over(now)):
+            self._positions.clear()
+            rows = await self._scan(request, now=now, lease_until=lease_until)
+        if len(rows) < request.limit:
+            self._positions.clear()
+        else:
+            self._remember(rows)
+        return rows
+
+    async def _start_over(self, now: datetime) -> bool:
+        """True if there are lanes that were not known before."""
+        self._positions.clear()
+        self._front_at = now
+        return await self._lanes.refresh()
+
+    async def _scan(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:
+        lane_ids = sorted(number for lane, number in self._lanes.known.items() if lane.fits(request))
+        scan = [
+            (lane_id, priority, *self._positions.get((lane_id, priority), _FRONT))
+            for priority in PRIORITIES
+            for lane_id in lane_ids
+        ]
+        try:
+            return await self._database.fetch(
+                "claim",
+                Rows("scan", ("lane_id", "priority", "due", "execution_id"), scan),
+                request_id=request.id,
+                worker=request.worker,
+                limit=request.limit,
+                priorities=PRIORITIES,
+                now=now,
+                lease_until=lease_until,
+            )
+        except UniqueViolation as violation:
+            if violation.constraint != "leases_request":
+                raise
+            # The same request, sent twice at once: the other one was first, and its claims are ours.
+            return await self._database.read("claimed", request_id=request.id)
+
+    def _remember(self, rows: Sequence[Row]) -> None:
+        if not self._rescan:
+            return
+        for row in rows:
+            place = (row["lane_id"], row["priority"])
+            position = (row["due"], row["execution_id"])
+            if position > self._positions.get(place, _FRONT):
+                self._positions[place] = position

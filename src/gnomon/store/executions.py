@@ -1,0 +1,227 @@
+"""Executions over any SQL database: ask, claim, hold on, apply, cancel, read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from gnomon.core.execution import Attempt, Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
+from gnomon.core.idempotency import Idempotency
+from gnomon.core.job import JobStatus, TenantId
+from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
+from gnomon.core.limits import check_batch, check_limit
+from gnomon.core.records import ExecutionFilter, Page
+from gnomon.errors import ExecutionNotFound, IllegalTransition, JobNotFound
+from gnomon.store.base import Applied, Decision
+from gnomon.store.claimer import Claimer
+from gnomon.store.database import Database, Row, Rows, Session
+from gnomon.store.idempotency import first_answer
+from gnomon.store.revisions import Revisions
+from gnomon.store.rows import FIRST_ID, LAST_ID, attempt_of, document_text, execution_of
+
+EXPIRED_LIMIT_MAX = 10_000
+
+_CHANGE = (
+    "execution_id", "claim", "status", "attempt", "attempts", "crashes", "due", "result", "failure_kind",
+    "failure_message", "dead", "expired_at",
+)  # fmt: skip
+_ASKED = (
+    "execution_id", "job_id", "revision", "lane_id", "trigger", "priority", "due", "unique_key", "input",
+)  # fmt: skip
+_PAGES = {
+    ExecutionStatus.PENDING: "executions_page_pending",
+    ExecutionStatus.QUEUED: "executions_page_queued",
+    ExecutionStatus.RUNNING: "executions_page_running",
+    ExecutionStatus.FAILED: "executions_page_dead",
+    ExecutionStatus.TIMEOUT: "executions_page_dead",
+}
+
+
+class SqlExecutions:
+    def __init__(self, database: Database, claimer: Claimer, revisions: Revisions) -> None:
+        self._database = database
+        self._claimer = claimer
+        self._revisions = revisions
+
+    async def enqueue(
+        self,
+        tenant_id: TenantId,
+        asked: Sequence[NewExecution],
+        *,
+        now: datetime,
+        idempotency: Idempotency | None = None,
+    ) -> Sequence[Enqueued]:
+        check_batch(len(asked), field="executions")
+        if not asked:
+            return []
+        async with self._database.transaction() as session:
+            first = await first_answer(session, tenant_id, idempotency, [one.id for one in asked], now=now)
+            if first is not None:
+                return [Enqueued(ExecutionId(made), is_new=False) for made in first]
+            jobs = await _jobs_for(session, tenant_id, {one.job_id for one in asked})
+            holders = await _take_keys(session, tenant_id, asked)
+            kept = [holders.get(one.id, one.id) for one in asked]
+            rows = [
+                _asked_row(one, jobs[one.job_id], now=now)
+                for one, holder in zip(asked, kept, strict=True)
+                if holder == one.id
+            ]
+            if rows:
+                await session.fetch("enqueue", Rows("asked", _ASKED, rows), tenant_id=tenant_id, now=now)
+            return [Enqueued(holder, holder == one.id) for one, holder in zip(asked, kept, strict=True)]
+
+    async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
+        rows = await self._claimer.claim(request, now=now, lease_until=lease_until)
+        leased = await self._revisions.leased(rows)
+        leased.sort(key=lambda one: (-one.priority, one.due, one.claim.execution_id))
+        return leased
+
+    async def renew(self, claims: Sequence[Claim], *, lease_until: datetime) -> Sequence[Renewed]:
+        if not claims:
+            return []
+        rows = await self._database.fetch("renew", _held(claims), lease_until=lease_until)
+        held = {Claim(row["execution_id"], row["claim"]): row["cancel_requested"] for row in rows}
+        return [Renewed(claim, held[claim]) for claim in claims if claim in held]
+
+    async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Applied]:
+        if not decisions:
+            return []
+        # A claim is spent by its first decision; a second one in the same batch is a late one.
+        first: dict[Claim, Decision] = {}
+        for decision in decisions:
+            first.setdefault(decision.claim, decision)
+        rows = sorted((_change_row(decision) for decision in first.values()), key=lambda row: row[:2])
+        written = await self._database.fetch("apply", Rows("change", _CHANGE, rows), now=now)
+        applied = {Claim(row["execution_id"], row["claim"]) for row in written}
+        if len(applied) == len(decisions):
+            return [Applied.APPLIED] * len(decisions)
+        settled = await self._settled([decision.claim for decision in decisions])
+        return [
+            Applied.APPLIED
+            if decision.claim in applied and first[decision.claim] is decision
+            else Applied.REPLAYED
+            if settled.get(decision.claim) == decision.change.attempt
+            else Applied.LOST
+            for decision in decisions
+        ]
+
+    async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
+        check_limit(limit, limit_max=EXPIRED_LIMIT_MAX)
+        return await self._revisions.leased(await self._database.read("expired", now=now, limit=limit))
+
+    async def cancel(
+        self, tenant_id: TenantId, execution_ids: Sequence[ExecutionId], *, now: datetime
+    ) -> Mapping[ExecutionId, ExecutionStatus]:
+        check_batch(len(execution_ids), field="executions")
+        wanted = Rows("wanted", ("id",), [(wanted,) for wanted in sorted(set(execution_ids))])
+        async with self._database.transaction() as session:
+            # Twice around the queue: what a claim moves to the leases meanwhile is asked to stop as well.
+            await session.fetch("executions_stop", wanted, tenant_id=tenant_id)
+            await session.fetch("executions_end_waiting", wanted, tenant_id=tenant_id, now=now)
+            await session.fetch("executions_stop", wanted, tenant_id=tenant_id)
+            rows = await session.fetch("executions_get", wanted, tenant_id=tenant_id)
+        return {one.id: one.status for one in (execution_of(row, now=now) for row in rows)}
+
+    async def get(self, tenant_id: TenantId, execution_id: ExecutionId, *, now: datetime) -> Execution:
+        wanted = Rows("wanted", ("id",), [(execution_id,)])
+        rows = await self._database.read("executions_get", wanted, tenant_id=tenant_id)
+        if not rows:
+            raise ExecutionNotFound(execution_id)
+        return execution_of(rows[0], now=now)
+
+    async def page(
+        self,
+        tenant_id: TenantId,
+        wanted: ExecutionFilter,
+        *,
+        now: datetime,
+        limit: int,
+        after: UUID | None = None,
+    ) -> Page[Execution]:
+        check_limit(limit)
+        by_job = "executions_page_of_job" if wanted.job_id else "executions_page"
+        rows = await self._database.read(
+            _PAGES.get(wanted.status, by_job) if wanted.status else by_job,
+            tenant_id=tenant_id,
+            job_id=wanted.job_id or FIRST_ID,
+            any_job=wanted.job_id is None,
+            outcome=wanted.status,
+            after=after or LAST_ID,
+            now=now,
+            limit=limit + 1,
+        )
+        found = tuple(execution_of(row, now=now) for row in rows[:limit])
+        return Page(found, found[-1].id if len(rows) > limit else None)
+
+    async def attempts(self, tenant_id: TenantId, execution_id: ExecutionId) -> Sequence[Attempt]:
+        rows = await self._database.read("attempts_of", tenant_id=tenant_id, execution_id=execution_id)
+        return [attempt_of(row) for row in rows]
+
+    async def _settled(self, claims: Sequence[Claim]) -> Mapping[Claim, str]:
+        rows = await self._database.read("settled", _held(claims))
+        return {Claim(row["execution_id"], row["claim"]): row["attempt"] for row in rows}
+
+
+async def _jobs_for(session: Session, tenant_id: TenantId, job_ids: Collection[UUID]) -> Mapping[UUID, Row]:
+    wanted = Rows("wanted", ("id",), [(job_id,) for job_id in sorted(job_ids)])
+    rows = await session.fetch("jobs_for_enqueue", wanted, tenant_id=tenant_id)
+    jobs = {row["id"]: row for row in rows if row["status"] != JobStatus.DELETED}
+    for job_id in job_ids:
+        if job_id not in jobs:
+            raise JobNotFound(job_id)
+        if jobs[job_id]["status"] == JobStatus.CANCELLED:
+            raise IllegalTransition("job", status=JobStatus.CANCELLED, action="enqueue")
+    return jobs
+
+
+async def _take_keys(
+    session: Session, tenant_id: TenantId, asked: Sequence[NewExecution]
+) -> Mapping[ExecutionId, ExecutionId]:
+    """Who holds the unique key of each ask that has one: itself, or a live execution that was there first."""
+    keyed = {one.id: (one.job_id, one.unique_key) for one in asked if one.unique_key is not None}
+    if not keyed:
+        return {}
+    batch = Rows(
+        "wanted_key", ("job_id", "unique_key", "execution_id"), [(*key, own) for own, key in keyed.items()]
+    )
+    await session.fetch("unique_keys_take", batch, tenant_id=tenant_id)
+    rows = await session.fetch("unique_keys_find", batch, tenant_id=tenant_id)
+    holders = {(row["job_id"], row["unique_key"]): row["execution_id"] for row in rows}
+    return {own: holders[key] for own, key in keyed.items()}
+
+
+def _asked_row(one: NewExecution, job: Row, *, now: datetime) -> tuple[object, ...]:
+    return (
+        one.id,
+        one.job_id,
+        job["revision"],
+        job["lane_id"],
+        one.trigger,
+        job["priority"] if one.priority is None else one.priority,
+        one.due or now,
+        one.unique_key,
+        document_text(one.input),
+    )
+
+
+def _change_row(decision: Decision) -> tuple[object, ...]:
+    claim, change = decision.claim, decision.change
+    return (
+        claim.execution_id,
+        claim.number,
+        change.status,
+        change.attempt,
+        change.attempts,
+        change.crashes,
+        change.due,
+        document_text(change.result),
+        change.failure.kind if change.failure else None,
+        change.failure.message if change.failure else None,
+        change.dead,
+        change.only_if_expired_at,
+    )
+
+
+def _held(claims: Sequence[Claim]) -> Rows:
+    return Rows("held", ("execution_id", "claim"), [(claim.execution_id, claim.number) for claim in claims])

@@ -1,0 +1,219 @@
+"""Jobs over any SQL database: definitions in immutable revisions, changes by optimistic locking."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from itertools import groupby
+from uuid import UUID
+
+from gnomon.core.graph import check_acyclic
+from gnomon.core.idempotency import Idempotency
+from gnomon.core.job import Job, JobId, NewJob, Revision, TenantId, shard_of
+from gnomon.core.lifecycle import JobChange
+from gnomon.core.limits import check_batch, check_limit
+from gnomon.core.records import JobFilter, Page
+from gnomon.errors import JobAlreadyExists, JobNotFound, TenantNotFound, VersionConflict
+from gnomon.store.database import Database, ForeignKeyViolation, Rows, Session, UniqueViolation
+from gnomon.store.idempotency import first_answer
+from gnomon.store.lanes import Lanes, lane_of
+from gnomon.store.rows import LAST_ID, definition_columns, ids_text, job_of, names_text, revision_of
+
+JOB_BATCH_MAX = 1000
+
+
+class SqlJobs:
+    def __init__(self, database: Database, lanes: Lanes) -> None:
+        self._database = database
+        self._lanes = lanes
+
+    async def create(
+        self, jobs: Sequence[NewJob], *, now: datetime, idempotency: Idempotency | None = None
+    ) -> Sequence[Job]:
+        check_batch(len(jobs), field="jobs", size_max=JOB_BATCH_MAX)
+        if not jobs:
+            return []
+        tenant_id = _one_tenant(jobs)
+        try:
+            await self._lanes.ensure({lane_of(tenant_id, job.definition) for job in jobs})
+            async with self._database.transaction() as session:
+                ids = [job.id for job in jobs]
+                first = await first_answer(session, tenant_id, idempotency, ids, now=now)
+                if first is None:
+                    await self._insert(session, jobs, now=now)
+                    await self._check_dependencies(session, tenant_id, jobs)
+                return await _get(session, tenant_id, ids if first is None else first)
+        except ForeignKeyViolation:
+            raise TenantNotFound(tenant_id) from None
+        except UniqueViolation as violation:
+            raise await self._name_clash(violation, tenant_id, jobs) from None
+
+    async def change(
+        self, changes: Sequence[JobChange], *, now: datetime, idempotency: Idempotency | None = None
+    ) -> Sequence[Job]:
+        check_batch(len(changes), field="jobs", size_max=JOB_BATCH_MAX)
+        if not changes:
+            return []
+        tenant_id = _one_tenant(changes)
+        await self._lanes.ensure(
+            {lane_of(tenant_id, change.definition) for change in changes if change.definition}
+        )
+        try:
+            async with self._database.transaction() as session:
+                ids = [change.job_id for change in changes]
+                first = await first_answer(session, tenant_id, idempotency, ids, now=now)
+                if first is None:
+                    # In the order of ids, so that two batches cannot wait for each other.
+                    for change in sorted(changes, key=lambda change: change.job_id):
+                        await self._change(session, change, now=now)
+                    await self._check_dependencies(session, tenant_id, changes)
+                return await _get(session, tenant_id, ids if first is None else first)
+        except UniqueViolation as violation:
+            raise await self._name_clash(violation, tenant_id, changes) from None
+
+    async def get(self, tenant_id: TenantId, job_id: JobId) -> Job:
+        rows = await self._database.read("job_get", tenant_id=tenant_id, job_id=job_id)
+        if not rows:
+            raise JobNotFound(job_id)
+        return job_of(rows[0])
+
+    async def named(self, tenant_id: TenantId, name: str) -> Job:
+        rows = await self._database.read("job_named", tenant_id=tenant_id, name=name)
+        if not rows:
+            raise JobNotFound(name)
+        return job_of(rows[0])
+
+    async def page(
+        self, tenant_id: TenantId, wanted: JobFilter, *, limit: int, after: UUID | None = None
+    ) -> Page[Job]:
+        check_limit(limit)
+        rows = await self._database.read(
+            "jobs_page",
+            tenant_id=tenant_id,
+            after=after or LAST_ID,
+            status=wanted.status,
+            kind=wanted.kind,
+            name=wanted.name,
+            tag=wanted.tag,
+            next_run_before=wanted.next_run_before,
+            limit=limit + 1,
+        )
+        jobs = tuple(job_of(row) for row in rows[:limit])
+        return Page(jobs, jobs[-1].id if len(rows) > limit else None)
+
+    async def revision(self, tenant_id: TenantId, job_id: JobId, number: int) -> Revision:
+        rows = await self._database.read(
+            "job_revision", tenant_id=tenant_id, job_id=job_id, revision=number
+        )
+        if not rows:
+            raise JobNotFound(f"{job_id} at revision {number}")
+        return revision_of(rows[0])
+
+    async def _insert(self, session: Session, jobs: Sequence[NewJob], *, now: datetime) -> None:
+        rows = [self._row(job) for job in jobs]
+        batch = Rows("new_job", tuple(rows[0]), [tuple(row.values()) for row in rows])
+        await session.fetch("jobs_create", batch, now=now)
+        await _link(session, jobs)
+
+    def _row(self, job: NewJob) -> dict[str, object]:
+        return {
+            "id": job.id,
+            "tenant_id": job.tenant_id,
+            "name": job.name,
+            "shard": shard_of(job.id),
+            "next_run_time": job.next_run_time,
+            "tags": names_text(job.tags),
+            "dependencies": ids_text(job.dependencies),
+        } | definition_columns(job.definition, self._lanes.known[lane_of(job.tenant_id, job.definition)])
+
+    async def _change(self, session: Session, change: JobChange, *, now: datetime) -> None:
+        key = {"job_id": change.job_id, "tenant_id": change.tenant_id}
+        found = await session.fetch("job_lock", **key)
+        if not found:
+            raise JobNotFound(change.job_id)
+        version, revision = found[0]["version"], found[0]["revision"]
+        if version != change.expected_version:
+            raise VersionConflict(change.job_id, expected=change.expected_version, actual=version)
+        if change.definition is not None:
+            revision += 1
+            lane_id = self._lanes.known[lane_of(change.tenant_id, change.definition)]
+            columns = definition_columns(change.definition, lane_id)
+            await session.fetch("job_revision_add", revision=revision, now=now, **key, **columns)
+        await session.fetch(
+            "job_change",
+            job_id=change.job_id,
+            name=change.name,
+            status=change.status,
+            revision=revision,
+            next_run_time=change.next_run_time,
+            anchor=change.anchor,
+            tags=names_text(change.tags),
+            dependencies=ids_text(change.dependencies),
+            now=now,
+        )
+        await session.fetch("job_links_clear", job_id=change.job_id)
+        await _link(session, [change])
+        if change.ends_executions:
+            # Twice around the queue: what a claim moves to the leases meanwhile is asked to stop as well.
+            await session.fetch("job_running_stop", **key)
+            await session.fetch("job_waiting_end", now=now, **key)
+            await session.fetch("job_running_stop", **key)
+
+    async def _check_dependencies(
+        self, session: Session, tenant_id: TenantId, jobs: Sequence[NewJob] | Sequence[JobChange]
+    ) -> None:
+        wanted = {dependency for job in jobs for dependency in job.dependencies}
+        if not wanted:
+            return
+        await session.fetch("tenant_lock", tenant_id=tenant_id)
+        known = {row["id"] for row in await session.fetch("jobs_get", _wanted(wanted), tenant_id=tenant_id)}
+        for missing in sorted(wanted - known):
+            raise JobNotFound(missing)
+        edges = await session.fetch("dependency_edges", tenant_id=tenant_id)
+        ordered = sorted(edges, key=lambda edge: edge["job_id"])
+        check_acyclic(
+            {
+                job_id: [edge["depends_on"] for edge in some]
+                for job_id, some in groupby(ordered, key=lambda edge: edge["job_id"])
+            }
+        )
+
+    async def _name_clash(
+        self, violation: UniqueViolation, tenant_id: TenantId, jobs: Sequence[NewJob] | Sequence[JobChange]
+    ) -> Exception:
+        """Which of the names was taken: by a sibling of the same batch, or by a job that exists."""
+        names: set[str] = set()
+        for job in jobs:
+            rows = await self._database.read("job_named", tenant_id=tenant_id, name=job.name)
+            own_id = job.id if isinstance(job, NewJob) else job.job_id
+            if job.name in names or (rows and rows[0]["id"] != own_id):
+                return JobAlreadyExists(job.name)
+            names.add(job.name)
+        return violation
+
+
+async def _get(session: Session, tenant_id: TenantId, ids: Sequence[UUID]) -> list[Job]:
+    return [job_of(row) for row in await session.fetch("jobs_get", _wanted(ids), tenant_id=tenant_id)]
+
+
+async def _link(session: Session, jobs: Sequence[NewJob] | Sequence[JobChange]) -> None:
+    tags, dependencies = [], []
+    for job in jobs:
+        job_id = job.id if isinstance(job, NewJob) else job.job_id
+        tags += [(job.tenant_id, job_id, tag) for tag in sorted(job.tags)]
+        dependencies += [(job.tenant_id, job_id, depends_on) for depends_on in sorted(job.dependencies)]
+    if tags or dependencies:
+        await session.fetch(
+            "job_links_add",
+            Rows("job_tag", ("tenant_id", "job_id", "tag"), tags),
+            Rows("job_dependency", ("tenant_id", "job_id", "depends_on"), dependencies),
+        )
+
+
+def _wanted(ids: Collection[UUID]) -> Rows:
+    return Rows("wanted", ("id",), [(wanted,) for wanted in ids])
+
+
+def _one_tenant(jobs: Sequence[NewJob] | Sequence[JobChange]) -> TenantId:
+    [tenant_id] = {job.tenant_id for job in jobs}
+    return tenant_id

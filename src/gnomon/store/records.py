@@ -1,0 +1,172 @@
+"""Checkpoints, logs and dead letters over any SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from gnomon.core.document import Document
+from gnomon.core.execution import Enqueued, ExecutionId
+from gnomon.core.job import JobId, TenantId
+from gnomon.core.lease import Claim
+from gnomon.core.lifecycle import DeadReason
+from gnomon.core.limits import check_batch, check_limit
+from gnomon.core.records import Checkpoint, DeadLetter, LogLevel, LogLine, Page, Redrive
+from gnomon.errors import DeadLetterNotFound
+from gnomon.store.database import Database, Row, Rows
+from gnomon.store.rows import FIRST_ID, LAST_ID, document_of, document_text, failure_of
+
+
+class SqlCheckpoints:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, checkpoints: Sequence[Checkpoint]) -> Sequence[Claim]:
+        # The last one wins inside a batch, as it would one by one.
+        last = {one.claim: one for one in checkpoints}
+        rows = [
+            (one.claim.execution_id, one.claim.number, one.state.text, one.progress, one.saved_at)
+            for one in last.values()
+        ]
+        batch = Rows("saved", ("execution_id", "claim", "state", "progress", "saved_at"), rows)
+        return _claims(await self._database.fetch("checkpoints_save", batch))
+
+    async def load(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, Checkpoint]:
+        rows = await self._database.read("checkpoints_load", _wanted(execution_ids))
+        return {
+            row["execution_id"]: Checkpoint(
+                Claim(row["execution_id"], row["claim"]), Document(row["state"]), row["progress"], row["saved_at"]
+            )
+            for row in rows
+        }
+
+
+class SqlLogs:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def append(self, lines: Sequence[LogLine]) -> Sequence[Claim]:
+        rows = [
+            (
+                line.claim.execution_id,
+                line.claim.number,
+                line.number,
+                line.at,
+                line.level,
+                line.message,
+                document_text(line.context),
+            )
+            for line in lines
+        ]
+        columns = ("execution_id", "claim", "number", "at", "level", "message", "context")
+        return _claims(await self._database.fetch("logs_append", Rows("line", columns, rows)))
+
+    async def read(
+        self,
+        tenant_id: TenantId,
+        execution_id: ExecutionId,
+        *,
+        limit: int,
+        after: tuple[int, int] = (0, 0),
+    ) -> Sequence[LogLine]:
+        rows = await self._database.read(
+            "logs_read",
+            tenant_id=tenant_id,
+            execution_id=execution_id,
+            after_claim=after[0],
+            after_number=after[1],
+            limit=check_limit(limit),
+        )
+        return [
+            LogLine(
+                Claim(row["execution_id"], row["claim"]),
+                row["number"],
+                row["at"],
+                LogLevel(row["level"]),
+                row["message"],
+                document_of(row["context"]),
+            )
+            for row in rows
+        ]
+
+
+class SqlDeadLetters:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, tenant_id: TenantId, execution_id: ExecutionId) -> DeadLetter:
+        rows = await self._database.read("dead_letter_get", tenant_id=tenant_id, execution_id=execution_id)
+        if not rows:
+            raise DeadLetterNotFound(execution_id)
+        return _dead_letter_of(rows[0])
+
+    async def page(
+        self,
+        tenant_id: TenantId,
+        *,
+        limit: int,
+        job_id: JobId | None = None,
+        after: UUID | None = None,
+    ) -> Page[DeadLetter]:
+        check_limit(limit)
+        rows = await self._database.read(
+            "dead_letters_page_of_job" if job_id else "dead_letters_page",
+            tenant_id=tenant_id,
+            job_id=job_id or FIRST_ID,
+            after=after or LAST_ID,
+            limit=limit + 1,
+        )
+        found = tuple(_dead_letter_of(row) for row in rows[:limit])
+        return Page(found, found[-1].execution_id if len(rows) > limit else None)
+
+    async def redrive(
+        self, tenant_id: TenantId, redrives: Sequence[Redrive], *, now: datetime
+    ) -> Sequence[Enqueued]:
+        check_batch(len(redrives), field="executions")
+        wanted = {one.execution_id: one.new_id for one in reversed(redrives)}
+        async with self._database.transaction() as session:
+            batch = _redrives(wanted)
+            await session.fetch("redrive_take", batch, tenant_id=tenant_id, now=now)
+            rows = await session.fetch("redrive_find", batch, tenant_id=tenant_id)
+            became = {row["execution_id"]: row["redriven_as"] for row in rows}
+            for one in redrives:
+                if one.execution_id not in became:
+                    raise DeadLetterNotFound(one.execution_id)
+            ours = {dead: new for dead, new in wanted.items() if became[dead] == new}
+            await session.fetch("redrive_enqueue", _redrives(ours), now=now)
+        return [
+            Enqueued(became[one.execution_id], is_new=became[one.execution_id] == one.new_id)
+            for one in redrives
+        ]
+
+    async def purge(self, tenant_id: TenantId, execution_ids: Sequence[ExecutionId]) -> Sequence[ExecutionId]:
+        rows = await self._database.fetch("dead_letters_purge", _wanted(execution_ids), tenant_id=tenant_id)
+        purged = {row["execution_id"] for row in rows}
+        return [execution_id for execution_id in execution_ids if execution_id in purged]
+
+
+def _dead_letter_of(row: Row) -> DeadLetter:
+    return DeadLetter(
+        execution_id=ExecutionId(row["execution_id"]),
+        tenant_id=TenantId(row["tenant_id"]),
+        job_id=JobId(row["job_id"]),
+        reason=DeadReason(row["reason"]),
+        failure=failure_of(row),
+        attempts=row["attempts"],
+        died_at=row["died_at"],
+        redriven_as=row["redriven_as"],
+        redriven_at=row["redriven_at"],
+    )
+
+
+def _claims(rows: Sequence[Row]) -> list[Claim]:
+    return [Claim(row["execution_id"], row["claim"]) for row in rows]
+
+
+def _wanted(ids: Sequence[UUID]) -> Rows:
+    return Rows("wanted", ("id",), [(wanted,) for wanted in ids])
+
+
+def _redrives(wanted: Mapping[ExecutionId, ExecutionId]) -> Rows:
+    return Rows("redrive", ("execution_id", "new_id"), sorted(wanted.items()))

@@ -1,0 +1,203 @@
+"""Rows to values and back: the one place that knows how a value lies in its columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from gnomon.core import schedule_document
+from gnomon.core.document import Document
+from gnomon.core.execution import (
+    Attempt,
+    AttemptOutcome,
+    Execution,
+    ExecutionId,
+    ExecutionStatus,
+    Failure,
+    Trigger,
+    WorkerId,
+)
+from gnomon.core.job import Definition, Delivery, Job, JobId, JobStatus, Revision, TenantId
+from gnomon.core.lease import Claim, Leased
+from gnomon.core.retry import Backoff, RetryPolicy
+from gnomon.store.database import Row
+
+FIRST_ID = UUID(int=0)
+LAST_ID = UUID(int=2**128 - 1)
+
+
+def names_text(names: Collection[str]) -> str:
+    """A set of names as a sorted JSON list: equal sets are equal texts."""
+    return json.dumps(sorted(names), ensure_ascii=False)
+
+
+def names_of(text: str) -> frozenset[str]:
+    return frozenset(json.loads(text))
+
+
+def ids_text(ids: Iterable[UUID]) -> str:
+    return json.dumps(sorted(map(str, ids)))
+
+
+def document_text(document: Document | None) -> str | None:
+    return None if document is None else document.text
+
+
+def document_of(text: str | None) -> Document | None:
+    return None if text is None else Document(text)
+
+
+def definition_columns(definition: Definition, lane_id: int) -> dict[str, Any]:
+    return {
+        "lane_id": lane_id,
+        "kind": definition.kind,
+        "queue": definition.queue,
+        "capabilities": names_text(definition.capabilities),
+        "priority": definition.priority,
+        "timeout_seconds": definition.timeout.total_seconds() if definition.timeout else None,
+        "max_concurrent": definition.max_concurrent,
+        "delivery": definition.delivery,
+        "payload": definition.payload.text,
+        "retry": _retry_text(definition.retry),
+        "schedule": json.dumps(schedule_document.to_document(definition.schedule), ensure_ascii=False),
+    }
+
+
+def definition_of(row: Row) -> Definition:
+    return Definition(
+        kind=row["kind"],
+        payload=Document(row["payload"]),
+        schedule=schedule_document.from_document(json.loads(row["schedule"])),
+        retry=_retry_of(json.loads(row["retry"])),
+        queue=row["queue"],
+        capabilities=names_of(row["capabilities"]),
+        priority=row["priority"],
+        timeout=timedelta(seconds=row["timeout_seconds"]) if row["timeout_seconds"] else None,
+        max_concurrent=row["max_concurrent"],
+        delivery=Delivery(row["delivery"]),
+    )
+
+
+def revision_of(row: Row) -> Revision:
+    return Revision(JobId(row["job_id"]), row["revision"], definition_of(row))
+
+
+def job_of(row: Row) -> Job:
+    return Job(
+        id=JobId(row["id"]),
+        tenant_id=TenantId(row["tenant_id"]),
+        name=row["name"],
+        status=JobStatus(row["status"]),
+        version=row["version"],
+        revision=row["revision"],
+        definition=definition_of(row),
+        next_run_time=row["next_run_time"],
+        last_run_time=row["last_run_time"],
+        fires=row["fires"],
+        anchor=row["anchor"],
+        tags=names_of(row["tags"]),
+        dependencies=frozenset(JobId(UUID(text)) for text in json.loads(row["dependencies"])),
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )
+
+
+def leased_of(row: Row, revision: Revision) -> Leased:
+    return Leased(
+        claim=Claim(row["execution_id"], row["claim"]),
+        tenant_id=row["tenant_id"],
+        job_id=row["job_id"],
+        revision=revision,
+        worker=row["worker"],
+        priority=row["priority"],
+        nominal_time=row["nominal_time"],
+        due=row["due"],
+        input=document_of(row["input"]),
+        attempts=row["attempts"],
+        crashes=row["crashes"],
+        started_at=row["started_at"],
+        lease_until=row["lease_until"],
+        cancel_requested=row["cancel_requested"],
+    )
+
+
+def execution_of(row: Row, *, now: datetime) -> Execution:
+    return Execution(
+        id=ExecutionId(row["id"]),
+        tenant_id=TenantId(row["tenant_id"]),
+        job_id=JobId(row["job_id"]),
+        revision=row["revision"],
+        status=_status_of(row, now=now),
+        trigger=Trigger(row["trigger"]),
+        nominal_time=row["nominal_time"],
+        due=row["due"],
+        priority=row["priority"],
+        claim=row["claim"],
+        attempts=row["attempts"],
+        worker=row["worker"],
+        input=document_of(row["input"]),
+        result=document_of(row["result"]),
+        failure=failure_of(row),
+        unique_key=row["unique_key"],
+        cancel_requested=row["cancel_requested"],
+        created_at=row["created_at"],
+        started_at=row["started_at"],
+        finished_at=row["finished_at"],
+    )
+
+
+def _status_of(row: Row, *, now: datetime) -> ExecutionStatus:
+    """Where an execution is tells what it is; only an ended one has its status written down."""
+    if row["outcome"] is not None:
+        return ExecutionStatus(row["outcome"])
+    if row["is_leased"]:
+        return ExecutionStatus.RUNNING
+    if row["waits_for"] is None and row["due"] <= now:
+        return ExecutionStatus.QUEUED
+    return ExecutionStatus.PENDING
+
+
+def attempt_of(row: Row) -> Attempt:
+    return Attempt(
+        execution_id=ExecutionId(row["execution_id"]),
+        claim=row["claim"],
+        worker=WorkerId(row["worker"]),
+        outcome=AttemptOutcome(row["outcome"]),
+        failure=failure_of(row),
+        started_at=row["started_at"],
+        finished_at=row["finished_at"],
+    )
+
+
+def failure_of(row: Row) -> Failure | None:
+    return Failure(row["failure_kind"], row["failure_message"]) if row["failure_kind"] is not None else None
+
+
+def _retry_text(policy: RetryPolicy) -> str:
+    return json.dumps(
+        {
+            "max_attempts": policy.max_attempts,
+            "backoff": policy.backoff,
+            "backoff_seconds": policy.backoff_base.total_seconds(),
+            "backoff_multiplier": policy.multiplier,
+            "max_backoff_seconds": policy.backoff_max.total_seconds(),
+            "jitter": policy.jitter,
+            "retry_on": None if policy.retry_on is None else sorted(policy.retry_on),
+        },
+        ensure_ascii=False,
+    )
+
+
+def _retry_of(fields: Mapping[str, Any]) -> RetryPolicy:
+    return RetryPolicy(
+        max_attempts=fields["max_attempts"],
+        backoff=Backoff(fields["backoff"]),
+        backoff_base=timedelta(seconds=fields["backoff_seconds"]),
+        multiplier=fields["backoff_multiplier"],
+        backoff_max=timedelta(seconds=fields["max_backoff_seconds"]),
+        jitter=fields["jitter"],
+        retry_on=None if fields["retry_on"] is None else frozenset(fields["retry_on"]),
+    )

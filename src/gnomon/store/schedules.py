@@ -1,0 +1,115 @@
+"""Due times, the ledger and calendars over any SQL database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from datetime import UTC, date, datetime
+
+from gnomon.core.job import Job, JobId, TenantId
+from gnomon.core.limits import check_limit
+from gnomon.core.occurrence import Firing, Occurrence, SkipReason
+from gnomon.core.records import Calendar
+from gnomon.errors import TenantNotFound
+from gnomon.store.database import Database, ForeignKeyViolation, Rows
+from gnomon.store.rows import job_of
+
+LAST_INSTANT = datetime(9999, 12, 31, tzinfo=UTC)
+DUE_LIMIT_MAX = 10_000
+
+_FIRING = (
+    "job_id", "expected_version", "expected_next_run_time", "status", "next_run_time", "last_run_time",
+    "fires", "anchor",
+)  # fmt: skip
+_OCCURRENCE = ("job_id", "nominal_time", "nominal_until", "count", "reason", "execution_id", "due")
+
+
+class SqlSchedules:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def due(self, *, now: datetime, limit: int, shards: Collection[int] | None = None) -> Sequence[Job]:
+        check_limit(limit, limit_max=DUE_LIMIT_MAX)
+        rows = await self._database.read("jobs_due", now=now, limit=limit, shards=_list(shards))
+        return [job_of(row) for row in rows]
+
+    async def next_due(self, *, shards: Collection[int] | None = None) -> datetime | None:
+        rows = await self._database.read("next_due", shards=_list(shards))
+        return rows[0]["next_run_time"] if rows else None
+
+    async def fire(self, firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
+        if not firings:
+            return []
+        # Sorted, so that two schedulers cannot wait for each other.
+        ordered = sorted(firings, key=lambda firing: firing.job_id)
+        taken = await self._database.fetch(
+            "fire",
+            Rows("firing", _FIRING, [_firing_row(firing) for firing in ordered]),
+            Rows(
+                "occurrence",
+                _OCCURRENCE,
+                [_occurrence_row(firing.job_id, one) for firing in ordered for one in firing.occurrences],
+            ),
+            now=now,
+        )
+        fired = {row["job_id"] for row in taken}
+        return [firing.job_id for firing in firings if firing.job_id in fired]
+
+    async def occurrences(
+        self, tenant_id: TenantId, job_id: JobId, *, limit: int, before: datetime | None = None
+    ) -> Sequence[Occurrence]:
+        rows = await self._database.read(
+            "occurrences_page",
+            tenant_id=tenant_id,
+            job_id=job_id,
+            before=before or LAST_INSTANT,
+            limit=check_limit(limit),
+        )
+        return [
+            Occurrence(
+                nominal_time=row["nominal_time"],
+                nominal_until=row["nominal_until"],
+                count=row["count"],
+                reason=SkipReason(row["reason"]) if row["reason"] else None,
+                execution_id=row["execution_id"],
+                due=row["due"],
+            )
+            for row in rows
+        ]
+
+    async def save_calendar(self, calendar: Calendar, *, now: datetime) -> None:
+        dates = json.dumps(sorted(day.isoformat() for day in calendar.dates))
+        try:
+            await self._database.fetch(
+                "calendar_save", tenant_id=calendar.tenant_id, name=calendar.name, dates=dates, now=now
+            )
+        except ForeignKeyViolation:
+            raise TenantNotFound(calendar.tenant_id) from None
+
+    async def calendars(self, names: Collection[tuple[TenantId, str]]) -> Sequence[Calendar]:
+        wanted = Rows("wanted_calendar", ("tenant_id", "name"), sorted(set(names)))
+        return [
+            Calendar(row["tenant_id"], row["name"], frozenset(map(date.fromisoformat, json.loads(row["dates"]))))
+            for row in await self._database.read("calendars_get", wanted)
+        ]
+
+
+def _firing_row(firing: Firing) -> tuple[object, ...]:
+    return (
+        firing.job_id,
+        firing.expected_version,
+        firing.expected_next_run_time,
+        firing.status,
+        firing.next_run_time,
+        firing.last_run_time,
+        firing.fires,
+        firing.anchor,
+    )
+
+
+def _occurrence_row(job_id: JobId, one: Occurrence) -> tuple[object, ...]:
+    return (job_id, one.nominal_time, one.nominal_until, one.count, one.reason, one.execution_id, one.due)
+
+
+def _list(shards: Collection[int] | None) -> list[int] | None:
+    return None if shards is None else sorted(shards)

@@ -1,0 +1,2 @@
+-- One writer of dependencies a tenant at a time: two halves of a cycle must not pass each other unseen.
+SELECT id FROM tenants WHERE id = :tenant_id FOR NO KEY UPDATE

@@ -1,0 +1,95 @@
+"""Workers and tenants over any SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from gnomon.core.execution import WorkerId
+from gnomon.core.job import DEFAULT_TENANT, TenantId
+from gnomon.core.limits import check_limit
+from gnomon.core.records import Tenant
+from gnomon.core.worker import Registration, Worker, WorkerStatus
+from gnomon.errors import TenantNotFound, WorkerNotFound
+from gnomon.store.database import Database, Row
+from gnomon.store.rows import names_of, names_text
+
+
+class SqlWorkers:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def register(self, registration: Registration, *, now: datetime) -> None:
+        await self._database.fetch(
+            "worker_register",
+            worker_id=registration.id,
+            tenant_id=DEFAULT_TENANT,  # A worker serves all tenants.
+            boot=registration.boot,
+            hostname=registration.hostname,
+            slots=registration.slots,
+            kinds=names_text(registration.kinds),
+            queues=names_text(registration.queues),
+            capabilities=names_text(registration.capabilities),
+            now=now,
+        )
+
+    async def beat(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> Worker:
+        if not await self._database.fetch("worker_beat", worker_id=worker_id, boot=boot, now=now):
+            raise WorkerNotFound(worker_id)
+        return await self.get(worker_id)
+
+    async def drain(self, worker_id: WorkerId) -> Worker:
+        await self._database.fetch("worker_drain", worker_id=worker_id)
+        return await self.get(worker_id)
+
+    async def leave(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> None:
+        await self._database.fetch("worker_leave", worker_id=worker_id, boot=boot, now=now)
+
+    async def get(self, worker_id: WorkerId) -> Worker:
+        rows = await self._database.read("worker_get", worker_id=worker_id)
+        if not rows:
+            raise WorkerNotFound(worker_id)
+        return _worker_of(rows[0])
+
+    async def list(self, *, limit: int, after: WorkerId | None = None) -> Sequence[Worker]:
+        rows = await self._database.read("workers_page", after=after or "", limit=check_limit(limit))
+        return [_worker_of(row) for row in rows]
+
+
+class SqlTenants:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, tenant: Tenant, *, now: datetime) -> None:
+        await self._database.fetch(
+            "tenant_save",
+            id=tenant.id,
+            name=tenant.name,
+            weight=tenant.weight,
+            max_concurrent=tenant.max_concurrent,
+            now=now,
+        )
+
+    async def get(self, tenant_id: TenantId) -> Tenant:
+        rows = await self._database.read("tenant_get", tenant_id=tenant_id)
+        if not rows:
+            raise TenantNotFound(tenant_id)
+        [row] = rows
+        return Tenant(TenantId(row["id"]), row["name"], row["weight"], row["max_concurrent"])
+
+
+def _worker_of(row: Row) -> Worker:
+    return Worker(
+        id=WorkerId(row["worker_id"]),
+        boot=row["boot"],
+        hostname=row["hostname"],
+        slots=row["slots"],
+        kinds=names_of(row["kinds"]),
+        queues=names_of(row["queues"]),
+        capabilities=names_of(row["capabilities"]),
+        status=WorkerStatus(row["status"]),
+        running=row["running"],
+        registered_at=row["registered_at"],
+        last_seen_at=row["last_seen_at"],
+    )
