@@ -111,6 +111,18 @@ async def test_enqueuing_again_with_the_key_answers_the_same(store: Store) -> No
     assert await live_ids(store) == [first[1].id, first[0].id]
 
 
+async def test_enqueuing_again_names_the_execution_that_held_the_unique_key(store: Store) -> None:
+    job = await create_one(store)
+    [holder] = await store.executions.enqueue(DEFAULT_TENANT, [ask(job, unique_key="user 7")], now=NOW)
+    asked = [ask(job, unique_key="user 7"), ask(job)]
+    first = await store.executions.enqueue(DEFAULT_TENANT, asked, now=NOW, idempotency=KEY)
+    assert first[0] == Enqueued(holder.id, is_new=False)
+
+    again = await store.executions.enqueue(DEFAULT_TENANT, asked, now=NOW, idempotency=KEY)
+
+    assert [kept.id for kept in again] == [kept.id for kept in first]
+
+
 async def test_enqueuing_something_else_with_the_key_is_refused(store: Store) -> None:
     job = await create_one(store)
     [kept] = await store.executions.enqueue(DEFAULT_TENANT, [ask(job)], now=NOW, idempotency=KEY)

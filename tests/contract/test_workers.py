@@ -8,7 +8,7 @@ from gnomon.core.execution import WorkerId
 from gnomon.core.job import DEFAULT_TENANT, TenantId
 from gnomon.core.records import Tenant
 from gnomon.core.worker import Worker, WorkerStatus
-from gnomon.errors import NotFound, WorkerNotFound
+from gnomon.errors import TenantNotFound, WorkerNotFound
 from gnomon.store.base import Store
 from tests.contract.given import (
     ADA,
@@ -175,5 +175,5 @@ async def test_a_tenant_is_created_and_replaced(store: Store) -> None:
 
 
 async def test_an_unknown_tenant_is_not_found(store: Store) -> None:
-    with pytest.raises(NotFound):
+    with pytest.raises(TenantNotFound):
         await store.tenants.get(TenantId(new_id()))

@@ -34,10 +34,10 @@ class ModelExecutions:
     ) -> Sequence[Enqueued]:
         known = self.state.answered(tenant_id, idempotency)
         if known is not None:
-            return cast("Sequence[Enqueued]", known)
+            return [Enqueued(made, is_new=False) for made in cast("Sequence[ExecutionId]", known)]
         jobs = [self._triggerable(tenant_id, new.job_id) for new in asked]
         answer = [self._enqueue(new, job, now) for new, job in zip(asked, jobs, strict=True)]
-        self.state.remember(tenant_id, idempotency, answer)
+        self.state.remember(tenant_id, idempotency, [kept.id for kept in answer])
         return answer
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
@@ -111,7 +111,7 @@ class ModelExecutions:
         if job.status is JobStatus.DELETED:
             raise JobNotFound(job_id)
         if job.status is JobStatus.CANCELLED:
-            raise IllegalTransition("job", status=job.status, action="trigger")
+            raise IllegalTransition("job", status=job.status, action="enqueue")
         return job
 
     def _enqueue(self, new: NewExecution, job: Job, now: datetime) -> Enqueued:

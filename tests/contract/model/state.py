@@ -13,6 +13,7 @@ from gnomon.core.execution import Attempt, Execution, ExecutionId, ExecutionStat
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import DEFAULT_TENANT, Job, JobId, Revision, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Lane, Leased
+from gnomon.core.limits import check_limit
 from gnomon.core.occurrence import Occurrence
 from gnomon.core.records import Calendar, Checkpoint, DeadLetter, LogLine, Page, Tenant
 from gnomon.core.worker import Worker
@@ -173,6 +174,7 @@ class State:
 
 def page_of(found: Iterable[tuple[UUID, Item]], *, limit: int, after: UUID | None) -> Page[Item]:
     """Newest first: ids sort by time."""
+    check_limit(limit)
     rest = sorted((row for row in found if after is None or row[0] < after), reverse=True, key=_id)
     shown = rest[:limit]
     return Page(tuple(item for _, item in shown), next=shown[-1][0] if len(rest) > limit else None)

@@ -11,7 +11,7 @@ from gnomon.core.execution import WorkerId
 from gnomon.core.job import TenantId
 from gnomon.core.records import Tenant
 from gnomon.core.worker import Registration, Worker, WorkerStatus
-from gnomon.errors import NotFound, WorkerNotFound
+from gnomon.errors import TenantNotFound, WorkerNotFound
 from tests.contract.model.state import State
 
 
@@ -24,7 +24,7 @@ class ModelTenants:
 
     async def get(self, tenant_id: TenantId) -> Tenant:
         if tenant_id not in self.state.tenants:
-            raise NotFound(tenant_id)
+            raise TenantNotFound(tenant_id)
         return self.state.tenants[tenant_id]
 
 
