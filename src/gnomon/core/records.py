@@ -58,7 +58,7 @@ class LogLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One line of an attempt. `number` counts within the attempt, so that a repeated write is the same line."""
+    """One line of an attempt. `number` counts within the attempt, so a repeated write is the same line."""
 
     claim: Claim
     number: int
@@ -122,7 +122,9 @@ class Tenant:
         check_name(self.name, field="name")
         if type(self.weight) is not int or not 1 <= self.weight <= 1000:
             raise InvalidInput("weight", "must be a whole number from 1 to 1000.")
-        if self.max_concurrent is not None and (type(self.max_concurrent) is not int or self.max_concurrent < 1):
+        if self.max_concurrent is not None and (
+            type(self.max_concurrent) is not int or self.max_concurrent < 1
+        ):
             raise InvalidInput("max_concurrent", "must be a whole number of at least 1.")
 
 

@@ -22,7 +22,7 @@ class WorkerStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A worker introduces itself. `boot` changes with every start, so a namesake cannot be confused with it."""
+    """A worker introduces itself. `boot` changes with every start, so a namesake cannot pass for it."""
 
     id: WorkerId
     boot: UUID

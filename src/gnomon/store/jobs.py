@@ -102,9 +102,7 @@ class SqlJobs:
         return Page(jobs, jobs[-1].id if len(rows) > limit else None)
 
     async def revision(self, tenant_id: TenantId, job_id: JobId, number: int) -> Revision:
-        rows = await self._database.read(
-            "job_revision", tenant_id=tenant_id, job_id=job_id, revision=number
-        )
+        rows = await self._database.read("job_revision", tenant_id=tenant_id, job_id=job_id, revision=number)
         if not rows:
             raise JobNotFound(f"{job_id} at revision {number}")
         return revision_of(rows[0])

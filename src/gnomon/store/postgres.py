@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import asyncpg
 
-from gnomon.errors import InvalidInput, StoreUnavailable
+from gnomon.errors import InvalidInput, StoreRefused, StoreUnavailable
 from gnomon.store import statements
 from gnomon.store.database import ForeignKeyViolation, Row, Rows, Session, UniqueViolation
+from gnomon.store.migrate import AppliedMigration, Migration, applied_of, record_of
+from gnomon.store.partitions import partition_statements
 
+VERSION_MIN = 15
 POOL_MAX = 10
+MIGRATION_LOCK_TIMEOUT = timedelta(seconds=5)
 STATEMENT_TIMEOUT = timedelta(seconds=30)
 CONNECT_TIMEOUT = timedelta(seconds=10)
 DEADLOCK_TRIES = 3
@@ -32,8 +36,6 @@ _UNREACHABLE: Final = (
     asyncpg.exceptions.IdleInTransactionSessionTimeoutError,
     asyncpg.exceptions.ReadOnlySQLTransactionError,
     asyncpg.exceptions.DiskFullError,
-    asyncpg.exceptions.TargetServerAttributeNotMatched,
-    ConnectionError,
 )
 _TRY_AGAIN: Final = (asyncpg.exceptions.DeadlockDetectedError, asyncpg.exceptions.SerializationError)
 _POOLED: Final = (
@@ -57,17 +59,20 @@ class PostgresSession:
         rows: Sequence[Row] = await self._connection.fetch(text, *[values[name] for name in names])
         return rows
 
+    async def run_text(self, text: str) -> None:
+        """Statements that are not ours to name: migrations and their like."""
+        await self._connection.execute(text)
+
 
 class PostgresDatabase:
     """Opens lazily and reconnects by itself: a connection that broke is replaced at the next call."""
 
+    dialect = "postgres"
     dead_rows_linger = True
 
     def __init__(self, pool: Any) -> None:
         self._pool = pool
-        self._texts = {
-            name: statements.numbered(text) for name, text in statements.load("postgres").items()
-        }
+        self._texts = {name: statements.numbered(text) for name, text in statements.load("postgres").items()}
 
     @classmethod
     async def open(cls, url: str, *, connections_max: int = POOL_MAX) -> PostgresDatabase:
@@ -101,12 +106,36 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
-        async with self._session() as session:
-            async with session._connection.transaction():
-                yield session
+        async with self._session() as session, session._connection.transaction():
+            yield session
 
     async def close(self) -> None:
         await self._pool.close()
+
+    async def refusals(self) -> Sequence[str]:
+        [facts] = await self.read("server_facts")
+        return refusals(facts)
+
+    async def applied_migrations(self) -> Sequence[AppliedMigration]:
+        [known] = await self.read("schema_known")
+        if not known["known"]:
+            return []
+        return [applied_of(row) for row in await self.read("migrations_applied")]
+
+    async def apply_migration(self, migration: Migration, *, now: datetime) -> bool:
+        async with self.transaction() as session:
+            assert isinstance(session, PostgresSession)
+            # Fail rather than stop the queue behind a lock that somebody holds.
+            await session.run_text(f"SET LOCAL lock_timeout = '{MIGRATION_LOCK_TIMEOUT.seconds}s'")
+            await session.fetch("migrations_table")
+            await session.run_text("LOCK TABLE schema_migrations IN EXCLUSIVE MODE")
+            if migration.number in {row["number"] for row in await session.fetch("migrations_applied")}:
+                return False
+            await session.run_text(migration.text)
+            await session.fetch("migration_record", now=now, **record_of(migration))
+            for statement in partition_statements(now):
+                await session.run_text(statement)
+        return True
 
     @asynccontextmanager
     async def _session(self) -> AsyncIterator[PostgresSession]:
@@ -117,6 +146,10 @@ class PostgresDatabase:
             raise UniqueViolation(error.constraint_name or "") from error
         except asyncpg.ForeignKeyViolationError as error:
             raise ForeignKeyViolation(error.constraint_name or "") from error
+        except asyncpg.exceptions.TargetServerAttributeNotMatched as error:
+            raise StoreRefused(
+                "This PostgreSQL server is a read-only standby. Point Gnomon at the primary."
+            ) from error
         except _POOLED as error:
             raise StoreUnavailable(
                 "A prepared statement got lost: there is a transaction pooler in between. "
@@ -126,6 +159,23 @@ class PostgresDatabase:
             # The others in the pool are likely dead too; let each be replaced when it is next needed.
             await self._pool.expire_connections()
             raise StoreUnavailable(f"PostgreSQL does not answer: {error}") from error
+
+
+def refusals(facts: Row) -> Sequence[str]:
+    """Why Gnomon must not run on this server: settings under which an acknowledged job could be lost."""
+    found = []
+    if facts["version"] < VERSION_MIN:
+        found.append(f"PostgreSQL {facts['version']} is too old; Gnomon needs {VERSION_MIN} or newer.")
+    if facts["in_recovery"]:
+        found.append("This PostgreSQL server is a read-only standby. Point Gnomon at the primary.")
+    found += [
+        f"{setting} is off: a crash would lose acknowledged work. Turn it on."
+        for setting in ("fsync", "full_page_writes", "synchronous_commit")
+        if facts[setting] == "off"
+    ]
+    if facts["encoding"] != "UTF8":
+        found.append(f"The database's encoding is {facts['encoding']}. Create it with ENCODING 'UTF8'.")
+    return found
 
 
 def split_pooler(url: str) -> tuple[str, bool]:

@@ -36,7 +36,10 @@ class SqlCheckpoints:
         rows = await self._database.read("checkpoints_load", _wanted(execution_ids))
         return {
             row["execution_id"]: Checkpoint(
-                Claim(row["execution_id"], row["claim"]), Document(row["state"]), row["progress"], row["saved_at"]
+                Claim(row["execution_id"], row["claim"]),
+                Document(row["state"]),
+                row["progress"],
+                row["saved_at"],
             )
             for row in rows
         }

@@ -89,7 +89,9 @@ class SqlSchedules:
     async def calendars(self, names: Collection[tuple[TenantId, str]]) -> Sequence[Calendar]:
         wanted = Rows("wanted_calendar", ("tenant_id", "name"), sorted(set(names)))
         return [
-            Calendar(row["tenant_id"], row["name"], frozenset(map(date.fromisoformat, json.loads(row["dates"]))))
+            Calendar(
+                row["tenant_id"], row["name"], frozenset(map(date.fromisoformat, json.loads(row["dates"])))
+            )
             for row in await self._database.read("calendars_get", wanted)
         ]
 

@@ -21,6 +21,7 @@ from uuid import UUID
 from gnomon.errors import StoreRefused, StoreUnavailable
 from gnomon.store import statements
 from gnomon.store.database import ForeignKeyViolation, Row, Rows, Session, UniqueViolation
+from gnomon.store.migrate import AppliedMigration, Migration, applied_of, record_of
 
 MEMORY = ":memory:"
 SQLITE_VERSION_MIN = (3, 37, 0)  # STRICT tables; RETURNING and UPDATE FROM are older.
@@ -85,9 +86,7 @@ class Connection:
     """One SQLite connection and the statements it runs. Used by one thread at a time."""
 
     def __init__(self, path: str) -> None:
-        self._statements = {
-            name: statements.script(text) for name, text in statements.load("sqlite").items()
-        }
+        self._statements = {name: statements.script(text) for name, text in statements.load("sqlite").items()}
         self.raw = sqlite3.connect(
             path, isolation_level=None, check_same_thread=False, timeout=BUSY_TIMEOUT.total_seconds()
         )
@@ -106,6 +105,15 @@ class Connection:
             if cursor.description:
                 rows = _read(cursor)
         return rows
+
+    def run_text(self, text: str) -> None:
+        """Statements that are not ours to name. Not `executescript`: it would commit what is open."""
+        statement = ""
+        for line in text.splitlines(keepends=True):
+            statement += line
+            if sqlite3.complete_statement(statement):
+                self.raw.execute(statement)
+                statement = ""
 
     def _fill(self, batch: Rows) -> None:
         places = ",".join("?" * len(batch.columns))
@@ -144,6 +152,7 @@ class SqliteSession:
 class SqliteDatabase:
     """One file, one process. `:memory:` is the same store without the file."""
 
+    dialect = "sqlite"
     dead_rows_linger = False
 
     def __init__(self, path: str) -> None:
@@ -196,6 +205,24 @@ class SqliteDatabase:
         for connection, thread in [*self._readers, (self.writer, self._writer_thread)]:
             await _hop(thread, connection.raw.close)
             thread.shutdown()
+
+    async def refusals(self) -> Sequence[str]:
+        return []  # What would have to be refused was refused when the file was opened.
+
+    async def applied_migrations(self) -> Sequence[AppliedMigration]:
+        [known] = await self.read("schema_known")
+        if not known["known"]:
+            return []
+        return [applied_of(row) for row in await self.read("migrations_applied")]
+
+    async def apply_migration(self, migration: Migration, *, now: datetime) -> bool:
+        async with self.transaction() as session:
+            await session.fetch("migrations_table")
+            if migration.number in {row["number"] for row in await session.fetch("migrations_applied")}:
+                return False
+            await self.on_writer(lambda: self.writer.run_text(migration.text))
+            await session.fetch("migration_record", now=now, **record_of(migration))
+        return True
 
     async def on_writer(self, work: Callable[[], _Answer]) -> _Answer:
         return await _hop(self._writer_thread, work)

@@ -1,0 +1,50 @@
+"""Where an SQLite file may lie, and who may read it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from gnomon.errors import StoreRefused
+
+MOUNTS = Path("/proc/mounts")
+# Locks and shared memory, which WAL stands on, do not work across a network.
+NETWORK_FILE_SYSTEMS = frozenset({
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "fuse.sshfs", "fuse.glusterfs",
+    "fuse.s3fs", "fuse.rclone", "lustre", "beegfs", "ocfs2", "gfs2",
+})  # fmt: skip
+
+
+def claim_file(path: Path) -> Path:
+    """The absolute path of a database file, made for its owner alone if it is not there yet."""
+    path = path.expanduser().absolute()
+    if not path.parent.is_dir():
+        raise StoreRefused(f"The folder {path.parent} does not exist. Make it, or choose another file.")
+    kind = file_system_of(path.parent)
+    if kind in NETWORK_FILE_SYSTEMS:
+        raise StoreRefused(
+            f"{path} lies on a network file system ({kind}), where SQLite cannot keep its promises. "
+            "Use a local disk, or PostgreSQL."
+        )
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise StoreRefused(f"{path} cannot be opened: {error.strerror}.") from error
+    return path
+
+
+def file_system_of(folder: Path, mounts: str | None = None) -> str | None:
+    """The kind of file system that holds a folder, or None where the system does not tell."""
+    if mounts is None:
+        if not MOUNTS.exists():
+            return None
+        mounts = MOUNTS.read_text(encoding="utf-8", errors="replace")
+    real = folder.resolve()
+    found: tuple[int, str] | None = None
+    for line in mounts.splitlines():
+        _, mount_point, kind, *_ = line.split(" ")
+        # The kernel writes spaces and their like as octal.
+        point = Path(mount_point.encode().decode("unicode_escape"))
+        if real.is_relative_to(point) and (found is None or len(point.parts) >= found[0]):
+            found = (len(point.parts), kind)
+    return found[1] if found else None

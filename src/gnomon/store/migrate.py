@@ -1,0 +1,131 @@
+"""Migrations: forward only, numbered alike in both dialects, each in a transaction of its own.
+
+See docs/adr/0007-migrations.md for what an expand and a contract may do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Protocol
+
+from gnomon.errors import StoreRefused
+from gnomon.store.database import Row
+
+HOW_TO_MIGRATE = "Run: gnomon db migrate"
+
+
+class Kind(StrEnum):
+    EXPAND = "expand"  # Adds; the release before this one still works.
+    CONTRACT = "contract"  # Removes what no supported release uses.
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    number: int
+    name: str
+    kind: Kind
+    text: str
+
+    @property
+    def checksum(self) -> str:
+        return sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedMigration:
+    """A migration as the database remembers it."""
+
+    number: int
+    name: str
+    kind: Kind
+    checksum: str
+
+
+class Migratable(Protocol):
+    """What a database must offer to be migrated."""
+
+    @property
+    def dialect(self) -> str: ...
+
+    async def applied_migrations(self) -> Sequence[AppliedMigration]:
+        """In order; empty on a database that has never seen Gnomon."""
+
+    async def apply_migration(self, migration: Migration, *, now: datetime) -> bool:
+        """Run and record it in one transaction. False if somebody else was faster."""
+
+
+@cache
+def migrations(dialect: str) -> tuple[Migration, ...]:
+    """All that this release knows, in order."""
+    folder = files("gnomon.store") / "sql" / "migrations" / dialect
+    entries = sorted(
+        (entry for entry in folder.iterdir() if entry.name.endswith(".sql")), key=lambda e: e.name
+    )
+    return tuple(_parse(entry.name, entry.read_text(encoding="utf-8")) for entry in entries)
+
+
+def pending(dialect: str, applied: Sequence[AppliedMigration]) -> tuple[Migration, ...]:
+    done = {migration.number for migration in applied}
+    return tuple(migration for migration in migrations(dialect) if migration.number not in done)
+
+
+def refusal(dialect: str, applied: Sequence[AppliedMigration]) -> str | None:
+    """Why this release must not run on that schema, or None."""
+    known = {migration.number: migration for migration in migrations(dialect)}
+    missing = pending(dialect, applied)
+    if missing:
+        have = applied[-1].number if applied else 0
+        return f"The schema is too old: it is at {have}, this release needs {max(known)}. {HOW_TO_MIGRATE}"
+    for one in applied:
+        if one.number not in known and one.kind is Kind.CONTRACT:
+            return (
+                f"The schema is too new: migration {one.number:04} ({one.name}) removed something that this "
+                "release needs. Install a newer release of Gnomon."
+            )
+    return changed(known, applied)
+
+
+def changed(known: Mapping[int, Migration], applied: Sequence[AppliedMigration]) -> str | None:
+    for one in applied:
+        if one.number in known and known[one.number].checksum != one.checksum:
+            return (
+                f"Migration {one.number:04} ({one.name}) was applied with another text than ours. "
+                "The database was made by a development version; start from a fresh one or restore a backup."
+            )
+    return None
+
+
+async def migrate(database: Migratable, *, now: datetime) -> Sequence[Migration]:
+    """Bring the schema up to this release. Returns what was run. Safe to run twice, or at once by many."""
+    applied = await database.applied_migrations()
+    known = {migration.number: migration for migration in migrations(database.dialect)}
+    reason = changed(known, applied)
+    if reason is not None:
+        raise StoreRefused(reason)
+    todo = pending(database.dialect, applied)
+    return [one for one in todo if await database.apply_migration(one, now=now)]
+
+
+def record_of(migration: Migration) -> dict[str, object]:
+    return {
+        "number": migration.number,
+        "name": migration.name,
+        "kind": migration.kind,
+        "checksum": migration.checksum,
+    }
+
+
+def applied_of(row: Row) -> AppliedMigration:
+    return AppliedMigration(row["number"], row["name"], Kind(row["kind"]), row["checksum"])
+
+
+def _parse(file_name: str, text: str) -> Migration:
+    number, _, name = file_name.removesuffix(".sql").partition("_")
+    kind = text.removeprefix("-- ").partition(":")[0]
+    return Migration(int(number), name, Kind(kind), text)

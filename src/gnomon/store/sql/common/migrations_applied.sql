@@ -1,0 +1,1 @@
+SELECT number, name, kind, checksum FROM schema_migrations ORDER BY number

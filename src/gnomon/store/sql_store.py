@@ -1,0 +1,36 @@
+"""All nouns over one database."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from gnomon.store.claimer import RESCAN, Claimer
+from gnomon.store.database import Database
+from gnomon.store.executions import SqlExecutions
+from gnomon.store.jobs import SqlJobs
+from gnomon.store.lanes import Lanes
+from gnomon.store.records import SqlCheckpoints, SqlDeadLetters, SqlLogs
+from gnomon.store.revisions import Revisions
+from gnomon.store.schedules import SqlSchedules
+from gnomon.store.workers import SqlTenants, SqlWorkers
+
+
+class SqlStore:
+    """`rescan` is how long a claimer may go on from where it was before it looks from the front again."""
+
+    def __init__(self, database: Database, *, rescan: timedelta = RESCAN) -> None:
+        lanes = Lanes(database)
+        self.database = database
+        self.tenants = SqlTenants(database)
+        self.jobs = SqlJobs(database, lanes)
+        self.schedules = SqlSchedules(database)
+        self.executions = SqlExecutions(
+            database, Claimer(database, lanes, rescan=rescan), Revisions(database)
+        )
+        self.checkpoints = SqlCheckpoints(database)
+        self.logs = SqlLogs(database)
+        self.dead_letters = SqlDeadLetters(database)
+        self.workers = SqlWorkers(database)
+
+    async def close(self) -> None:
+        await self.database.close()
