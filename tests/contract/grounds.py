@@ -12,8 +12,10 @@ from typing import Any, Protocol
 
 import asyncpg
 
+from gnomon.app import open_database, open_store
 from gnomon.core.job import DEFAULT_TENANT
 from gnomon.store.base import Store
+from gnomon.store.migrate import migrate
 from tests.contract.model import ModelStore
 from tests.postgres import PostgresServer
 
@@ -47,16 +49,12 @@ class SqliteGround:
         self._numbers = count(1)
 
     async def prepare(self) -> None:
-        from gnomon.store.migrate import migrate
-
-        await migrate(f"sqlite:///{self._template}", now=MIGRATED_AT)
+        await _migrate(f"sqlite://{self._template}")
 
     async def fresh(self, **options: Any) -> Store:
-        from gnomon.store import open_store
-
         path = self._folder / f"{next(self._numbers)}.db"
         shutil.copyfile(self._template, path)
-        return await open_store(f"sqlite:///{path}", **options)
+        return await open_store(f"sqlite://{path}", **options)
 
 
 class PostgresGround:
@@ -68,19 +66,23 @@ class PostgresGround:
         self._clear = ""
 
     async def prepare(self) -> None:
-        from gnomon.store.migrate import migrate
-
         self._dsn = await self._server.create_database("contract")
-        await migrate(self._dsn, now=MIGRATED_AT)
+        await _migrate(self._dsn)
         async with _connection(self._dsn) as connection:
             self._clear = await _statements_that_clear(connection)
 
     async def fresh(self, **options: Any) -> Store:
-        from gnomon.store import open_store
-
         async with _connection(self._dsn) as connection:
             await connection.execute(self._clear)
         return await open_store(self._dsn, **options)
+
+
+async def _migrate(url: str) -> None:
+    database = await open_database(url)
+    try:
+        await migrate(database, now=MIGRATED_AT)
+    finally:
+        await database.close()
 
 
 @asynccontextmanager
