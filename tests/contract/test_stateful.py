@@ -1,0 +1,259 @@
+"""Random sequences of verbs: the real store must answer as the model does, and look the same after each."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from random import Random
+from typing import Any, ClassVar
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from gnomon.core.document import Document
+from gnomon.core.execution import ExecutionId, ExecutionStatus, NewExecution
+from gnomon.core.firing import plan
+from gnomon.core.ids import IdSource
+from gnomon.core.job import DEFAULT_TENANT, Job, JobStatus, TenantId
+from gnomon.core.lease import LEASE, Claim, ClaimRequest, Leased
+from gnomon.core.lifecycle import LeaseExpired, after
+from gnomon.core.occurrence import Firing
+from gnomon.core.records import Checkpoint, ExecutionFilter, LogLevel, LogLine, Redrive, Tenant
+from gnomon.store.base import Decision
+from tests.conftest import SERVERS
+from tests.contract import drawn
+from tests.contract.conftest import SQLITE, FindGround
+from tests.contract.given import ADA, BOB, NOW
+from tests.contract.grounds import Ground
+from tests.contract.twins import Refusal, Twins
+
+NEIGHBOURS = TenantId(UUID("00000000-0000-7000-8000-00000000000b"))
+TENANTS = [DEFAULT_TENANT, NEIGHBOURS]
+STEPS = 30
+EXAMPLES = {SQLITE: 150}
+EXAMPLES_POSTGRES = 20
+
+tenants = st.sampled_from([DEFAULT_TENANT, DEFAULT_TENANT, DEFAULT_TENANT, NEIGHBOURS])
+data = st.data()
+
+
+class Machine(RuleBasedStateMachine):
+    ground: ClassVar[Ground]
+
+    @initialize()
+    def begin(self) -> None:
+        # The claimer remembers no position: the order of claims is then exact.
+        self.twins = Twins(self.ground, rescan=timedelta(0))
+        self.state = self.twins.model.state
+        self.ids = IdSource(Random(7))
+        self.now = NOW
+        self.requests: list[ClaimRequest] = []
+        self.leased: list[Leased] = []
+        self.firings: list[Firing] = []
+        self.twins.ask("tenants", "save", Tenant(NEIGHBOURS, "neighbours"), now=NOW)
+
+    def teardown(self) -> None:
+        if hasattr(self, "twins"):
+            self.twins.close()
+
+    @invariant()
+    def both_look_the_same(self) -> None:
+        if hasattr(self, "twins"):
+            self.twins.compare(TENANTS, now=self.now)
+
+    def new_id(self) -> Any:
+        return self.ids.next(self.now)
+
+    def jobs(self, tenant: TenantId, *statuses: JobStatus) -> list[Job]:
+        """The jobs of a tenant, live ones unless told otherwise."""
+        wanted = statuses or (JobStatus.ACTIVE, JobStatus.PAUSED, JobStatus.COMPLETED)
+        return [job for job in self.state.jobs.values() if job.tenant_id == tenant and job.status in wanted]
+
+    # Time -----------------------------------------------------------------------------------------------
+
+    @rule(seconds=st.sampled_from([0, 1, 5, 19, 20, 21, 60, 61, 300, 3600]))
+    def time_passes(self, seconds: int) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    # Jobs -----------------------------------------------------------------------------------------------
+
+    @rule(data=data, tenant=tenants, idempotency=drawn.idempotency)
+    def create(self, data: st.DataObject, tenant: TenantId, idempotency: Any) -> None:
+        new = data.draw(drawn.new_jobs(self.new_id, tenant, self.jobs(tenant), now=self.now))
+        self.twins.ask("jobs", "create", new, now=self.now, idempotency=idempotency)
+
+    @precondition(lambda self: self.state.jobs)
+    @rule(data=data, idempotency=drawn.idempotency)
+    def change(self, data: st.DataObject, idempotency: Any) -> None:
+        job = data.draw(st.sampled_from(list(self.state.jobs.values())))
+        changes = data.draw(drawn.changes(job, self.jobs(job.tenant_id), now=self.now))
+        if changes:
+            self.twins.ask("jobs", "change", changes, now=self.now, idempotency=idempotency)
+
+    # Schedules ------------------------------------------------------------------------------------------
+
+    @rule(limit=st.integers(1, 3), shards=st.none() | st.sets(st.integers(0, 63), min_size=20))
+    def fire(self, limit: int, shards: set[int] | None) -> None:
+        due = self.twins.ask("schedules", "due", now=self.now, limit=limit, shards=shards)
+        self.firings += [self._planned(job) for job in due]
+        self.twins.ask("schedules", "fire", self.firings[-len(due) :] if due else [], now=self.now)
+
+    @precondition(lambda self: self.firings)
+    @rule(data=data)
+    def fire_again(self, data: st.DataObject) -> None:
+        firing = data.draw(st.sampled_from(self.firings))
+        self.twins.ask("schedules", "fire", [firing], now=self.now)
+
+    def _planned(self, job: Job) -> Firing:
+        live = sum(run.job_id == job.id and run.end is None for run in self.state.runs.values())
+        return plan(job, now=self.now, live=live, excluded_dates=frozenset(), new_id=self.new_id, limit=5)
+
+    # Executions -----------------------------------------------------------------------------------------
+
+    @precondition(lambda self: self.state.jobs)
+    @rule(data=data, idempotency=drawn.idempotency)
+    def enqueue(self, data: st.DataObject, idempotency: Any) -> None:
+        job = data.draw(st.sampled_from(list(self.state.jobs.values())))
+        asked = data.draw(drawn.asks(self.new_id, job, self.jobs(job.tenant_id), now=self.now))
+        self.twins.ask("executions", "enqueue", job.tenant_id, asked, now=self.now, idempotency=idempotency)
+
+    @precondition(lambda self: self.state.jobs)
+    @rule(data=data)
+    def enqueue_for_another_tenant(self, data: st.DataObject) -> None:
+        job = data.draw(st.sampled_from(list(self.state.jobs.values())))
+        [other] = set(TENANTS) - {job.tenant_id}
+        self.twins.ask("executions", "enqueue", other, [NewExecution(self.new_id(), job.id)], now=self.now)
+
+    @rule(data=data, seconds=st.sampled_from([1, 20, 60]))
+    def claim(self, data: st.DataObject, seconds: int) -> None:
+        request = data.draw(drawn.requests(self.new_id))
+        self._claim(request, timedelta(seconds=seconds))
+
+    @precondition(lambda self: self.requests)
+    @rule(data=data)
+    def claim_again(self, data: st.DataObject) -> None:
+        self._claim(data.draw(st.sampled_from(self.requests)), LEASE)
+
+    def _claim(self, request: ClaimRequest, lease: timedelta) -> None:
+        self.requests.append(request)
+        self.leased += self.twins.ask(
+            "executions", "claim", request, now=self.now, lease_until=self.now + lease
+        )
+
+    @precondition(lambda self: self.leased)
+    @rule(data=data)
+    def renew(self, data: st.DataObject) -> None:
+        claims = [one.claim for one in self._some_leased(data)]
+        forged = [Claim(claims[0].execution_id, claims[0].number + 1), Claim(ExecutionId(UUID(int=7)), 1)]
+        self.twins.ask("executions", "renew", claims + forged, lease_until=self.now + LEASE)
+
+    @precondition(lambda self: self.leased)
+    @rule(data=data)
+    def apply(self, data: st.DataObject) -> None:
+        decisions = [
+            Decision(one.claim, after(one, data.draw(drawn.outcomes), now=self.now, jitter=0.5))
+            for one in self._some_leased(data)
+        ]
+        self.twins.ask("executions", "apply", decisions, now=self.now)
+
+    @rule(limit=st.integers(1, 3), renewed=st.booleans())
+    def reap(self, limit: int, renewed: bool) -> None:
+        expired = self.twins.ask("executions", "expired", now=self.now, limit=limit)
+        if renewed and expired:
+            self.twins.ask("executions", "renew", [expired[0].claim], lease_until=self.now + LEASE)
+        changes = [after(one, LeaseExpired(), now=self.now, jitter=0.5) for one in expired]
+        decisions = [Decision(one.claim, change) for one, change in zip(expired, changes, strict=True)]
+        self.twins.ask("executions", "apply", decisions, now=self.now)
+
+    @precondition(lambda self: self.state.runs)
+    @rule(data=data, tenant=tenants)
+    def cancel(self, data: st.DataObject, tenant: TenantId) -> None:
+        wanted = data.draw(st.lists(st.sampled_from(list(self.state.runs)), min_size=1, max_size=3))
+        self.twins.ask("executions", "cancel", tenant, wanted, now=self.now)
+
+    @rule(tenant=tenants, status=st.sampled_from(ExecutionStatus), limit=st.integers(1, 3), data=data)
+    def look_by_status(
+        self, tenant: TenantId, status: ExecutionStatus, limit: int, data: st.DataObject
+    ) -> None:
+        job_id = data.draw(st.sampled_from([None, *self.state.jobs]))
+        wanted = ExecutionFilter(job_id=job_id, status=status)
+        page = self.twins.ask("executions", "page", tenant, wanted, now=self.now, limit=limit)
+        if page.next:
+            self.twins.ask("executions", "page", tenant, wanted, now=self.now, limit=limit, after=page.next)
+
+    def _some_leased(self, data: st.DataObject) -> list[Leased]:
+        """Mostly what runs, as it was handed out; now and then what was lost long ago."""
+        held = [one for one in self.leased if self.state.current(one.claim) is not None]
+        one_of = (
+            st.sampled_from(held) | st.sampled_from(self.leased) if held else st.sampled_from(self.leased)
+        )
+        return data.draw(st.lists(one_of, min_size=1, max_size=3))
+
+    # Records --------------------------------------------------------------------------------------------
+
+    @precondition(lambda self: self.leased)
+    @rule(data=data, page=st.integers(1, 9))
+    def checkpoint(self, data: st.DataObject, page: int) -> None:
+        state = Document.of({"page": page}, field="state")
+        saved = [Checkpoint(one.claim, state, page / 10, self.now) for one in self._some_leased(data)]
+        self.twins.ask("checkpoints", "save", saved)
+
+    @precondition(lambda self: self.leased)
+    @rule(data=data, numbers=st.lists(st.integers(1, 5), min_size=1, max_size=3))
+    def log(self, data: st.DataObject, numbers: list[int]) -> None:
+        lines = [
+            LogLine(one.claim, number, self.now, LogLevel.INFO, f"line {number}")
+            for one in self._some_leased(data)
+            for number in numbers
+        ]
+        self.twins.ask("logs", "append", lines)
+
+    @precondition(lambda self: self.state.dead_letters)
+    @rule(data=data, tenant=tenants)
+    def redrive(self, data: st.DataObject, tenant: TenantId) -> None:
+        known = st.sampled_from(list(self.state.dead_letters))
+        redrives = [Redrive(one, self.new_id()) for one in data.draw(st.lists(known, min_size=1, max_size=2))]
+        answer = self.twins.ask("dead_letters", "redrive", tenant, redrives, now=self.now)
+        assert isinstance(answer, Refusal) or len(answer) == len(redrives)
+
+    @precondition(lambda self: self.state.dead_letters)
+    @rule(data=data, tenant=tenants)
+    def purge(self, data: st.DataObject, tenant: TenantId) -> None:
+        known = st.sampled_from(list(self.state.dead_letters))
+        self.twins.ask("dead_letters", "purge", tenant, data.draw(st.lists(known, min_size=1, max_size=2)))
+
+    # Workers --------------------------------------------------------------------------------------------
+
+    @rule(data=data, worker=st.sampled_from([ADA, BOB]), boot=st.integers(1, 2))
+    def worker_speaks(self, data: st.DataObject, worker: Any, boot: int) -> None:
+        match data.draw(st.sampled_from(["register", "beat", "drain", "leave"])):
+            case "register":
+                self.twins.ask("workers", "register", drawn.registration_of(worker, boot), now=self.now)
+            case "drain":
+                self.twins.ask("workers", "drain", worker)
+            case verb:
+                self.twins.ask("workers", verb, worker, UUID(int=boot), now=self.now)
+
+
+@pytest.mark.parametrize("name", [SQLITE, *SERVERS])
+def test_a_store_agrees_with_the_model(name: str, ground: FindGround) -> None:
+    machine = type(f"Machine_{name}", (Machine,), {"ground": ground(name)})
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=EXAMPLES.get(name, EXAMPLES_POSTGRES),
+            stateful_step_count=STEPS,
+            deadline=None,
+            print_blob=True,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
