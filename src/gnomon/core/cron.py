@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 
 from gnomon.core.cron_fields import (
     DAY_OF_MONTH,
+    EVERY_DAY,
     HOUR,
     MINUTE,
     MONTH,
@@ -105,7 +106,10 @@ class Cron:
         return self._last_before_month(year, month)
 
     def _days(self, year: int, month: int) -> int:
-        return self.days.in_month(_length(year, month), date(year, month, 1).weekday())
+        length = _length(year, month)
+        if self.days is EVERY_DAY:
+            return (2 << length) - 2
+        return self.days.in_month(length, date(year, month, 1).weekday())
 
     def _first_after_month(self, year: int, month: int) -> datetime | None:
         while True:
@@ -175,8 +179,7 @@ def parse(expression: str, *, seed: str = "") -> Cron:
 
     Raises `InvalidCron`, which names the field, the value and the reason.
     """
-    texts = _split(expression)
-    second, minute, hour, dates, month, weekdays = texts
+    second, minute, hour, dates, month, weekdays = _split(expression)
     try:
         cron = Cron(
             expression,
@@ -210,7 +213,7 @@ def _split(expression: str) -> list[str]:
             raise InvalidCron(
                 expression, part="macro", value=expression, reason=f"supported are {' '.join(MACROS)}"
             )
-        return MACROS[expression].split()
+        return ["0", *MACROS[expression].split()]
     odd = _ODD_CHARACTER.search(expression)
     if odd is not None:
         raise InvalidCron(expression, part="expression", value=odd[0], reason=_why_odd(expression))
@@ -236,13 +239,14 @@ def _why_odd(expression: str) -> str:
 
 def _ever_fires(cron: Cron) -> bool:
     """Whether some month has a day that matches. A month of any length can begin on any weekday."""
-    return any(
-        cron.days.in_month(length, first)
-        for month in range(1, 13)
-        if cron.months >> month & 1
-        for length in ((28, 29) if month == 2 else (_MONTH_DAYS[month],))
-        for first in range(7)
-    )
+    if cron.days is EVERY_DAY:
+        return True
+    for month in range(1, 13):
+        if cron.months >> month & 1:
+            for length in (28, 29) if month == 2 else (_MONTH_DAYS[month],):
+                if any(cron.days.in_month(length, first) for first in range(7)):
+                    return True
+    return False
 
 
 def _civil(year: int, month: int, day: int, time: Time) -> datetime:

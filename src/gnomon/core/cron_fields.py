@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 LAST = 0
 """In place of a day of the month or of a number of a weekday: the last one of its month."""
@@ -86,6 +87,8 @@ def read_values(kind: Field, text: str, seed: str) -> int:
     """The mask of a field without day rules. Raises `Refused`."""
     if text == "*":
         return kind.every
+    if "," not in text:
+        return _read_item(kind, text, seed)
     mask = 0
     for item in text.split(","):
         mask |= _read_item(kind, item, seed)
@@ -172,8 +175,7 @@ def _unreadable(kind: Field, item: str) -> Refused:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Days:
+class Days(NamedTuple):
     """Which days of a month match."""
 
     dates: int
@@ -216,8 +218,13 @@ def _nearest_weekday(day: int, length: int, first: int) -> int:
     return day
 
 
+EVERY_DAY = Days(DAY_OF_MONTH.every, (), (), 2**42 - 1, (), both=True)
+
+
 def read_days(dates_text: str, weekdays_text: str, seed: str) -> Days:
     """The two day fields, which decide together. Raises `Refused`."""
+    if dates_text in ("*", "?") and weekdays_text in ("*", "?"):
+        return EVERY_DAY
     dates, from_last, nearest = _read_dates(dates_text, seed)
     weekdays, nth = _read_weekdays(weekdays_text, seed)
     monday_first = (weekdays >> 1 | weekdays << 6) & 0x7F

@@ -47,8 +47,9 @@ class Skipped:
 
 # H that is neither part of a name (THU) nor of a macro (@hourly).
 _HASHED = re.compile(r"(?<![A-Za-z@])[Hh]")
-_CALENDAR_STARTS = datetime(YEAR_MIN, 1, 1, tzinfo=UTC)
-_CALENDAR_ENDS = datetime(YEAR_MAX, 12, 31, tzinfo=UTC)
+# Two days of room: no offset of any zone is larger.
+_CALENDAR_STARTS = datetime(YEAR_MIN, 1, 1, tzinfo=UTC) - timedelta(days=2)
+_CALENDAR_ENDS = datetime(YEAR_MAX + 1, 1, 1, tzinfo=UTC) + timedelta(days=2)
 _NOTHING_KNOWN = (datetime.max.replace(tzinfo=UTC),)
 _ONE_DAY = timedelta(days=1)
 
@@ -118,8 +119,8 @@ class CronTimes:
                 civil = self.cron.next(civil)
 
     def _search_forward(self, after: datetime) -> datetime | None:
-        if not YEAR_MIN <= after.year <= YEAR_MAX:
-            return self._search_forward(_CALENDAR_STARTS) if after.year < YEAR_MIN else None
+        if not _CALENDAR_STARTS <= after < _CALENDAR_ENDS:
+            return self._search_forward(_CALENDAR_STARTS) if after < _CALENDAR_STARTS else None
         local = after.astimezone(self._zone)
         found = self._instants_from(self.cron.next(local))
         fold = shift_around(self._zone, local)
@@ -131,8 +132,8 @@ class CronTimes:
         return min((instant for instant in found if instant > after), default=None)
 
     def _search_backward(self, before: datetime) -> datetime | None:
-        if not YEAR_MIN <= before.year <= YEAR_MAX:
-            return self._search_backward(_CALENDAR_ENDS) if before.year > YEAR_MAX else None
+        if not _CALENDAR_STARTS < before <= _CALENDAR_ENDS:
+            return self._search_backward(_CALENDAR_ENDS) if before > _CALENDAR_ENDS else None
         local = before.astimezone(self._zone)
         found = self._instants_until(self.cron.previous(local), before)
         fold = shift_around(self._zone, local)
@@ -197,7 +198,7 @@ def times(
     Raises `InvalidCron` and `InvalidTimezone`.
     """
     # Only H looks at the seed. Without it, jobs of any name share.
-    return _shared(expression, timezone, gap, fold, seed if _HASHED.search(expression) else "")
+    return _shared(expression, timezone, gap, fold, seed if seed and _HASHED.search(expression) else "")
 
 
 @lru_cache(maxsize=SHARED_SCHEDULES_MAX)

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from gnomon.errors import InvalidTimezone
 
 # No zone has ever changed its offset twice within a day; a test watches that this stays true.
-STRIDE = timedelta(hours=12)
+STRIDE = timedelta(days=1)
 _ONE_SECOND = timedelta(seconds=1)
 
 

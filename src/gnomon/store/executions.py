@@ -33,8 +33,10 @@ _PAGES = {
     ExecutionStatus.PENDING: "executions_page_pending",
     ExecutionStatus.QUEUED: "executions_page_queued",
     ExecutionStatus.RUNNING: "executions_page_running",
-    ExecutionStatus.FAILED: "executions_page_dead",
-    ExecutionStatus.TIMEOUT: "executions_page_dead",
+    ExecutionStatus.FAILED: "executions_page_unlucky",
+    ExecutionStatus.TIMEOUT: "executions_page_unlucky",
+    ExecutionStatus.CANCELLED: "executions_page_unlucky",
+    ExecutionStatus.SKIPPED: "executions_page_unlucky",
 }
 
 

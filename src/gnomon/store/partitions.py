@@ -11,12 +11,7 @@ from datetime import datetime, timedelta
 from gnomon.core.ids import first_id_of
 from gnomon.core.retention import Month, months_between
 
-# The partitioned tables, and what their partitions need besides the defaults.
-PARTITIONED = {
-    "executions": "WITH (fillfactor = 60)",  # Room for the one update, so that it touches no index.
-    "attempts": "",
-    "run_logs": "",
-}
+PARTITIONED = ("executions", "endings", "attempts", "run_logs")
 # Rows of a month that has no partition land in the default one, so being late loses nothing.
 AHEAD = timedelta(days=62)
 
@@ -30,6 +25,6 @@ def _statements_for(month: Month) -> Sequence[str]:
     first, end = first_id_of(month.starts), first_id_of(month.ends)
     return [
         f"CREATE TABLE IF NOT EXISTS {table}_{month} PARTITION OF {table} "
-        f"FOR VALUES FROM ('{first}') TO ('{end}') {options}"
-        for table, options in PARTITIONED.items()
+        f"FOR VALUES FROM ('{first}') TO ('{end}')"
+        for table in PARTITIONED
     ]

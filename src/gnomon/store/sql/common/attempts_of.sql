@@ -1,7 +1,6 @@
 SELECT execution_id, claim, worker, outcome, failure_kind, failure_message, started_at, finished_at
 FROM attempts WHERE tenant_id = :tenant_id AND execution_id = :execution_id
 UNION ALL
--- The last attempt is the record itself.
-SELECT id, claim, worker, last_attempt, failure_kind, failure_message, started_at, finished_at
-FROM executions WHERE tenant_id = :tenant_id AND id = :execution_id AND last_attempt IS NOT NULL
+SELECT execution_id, claim, worker, last_attempt, failure_kind, failure_message, started_at, finished_at
+FROM endings WHERE tenant_id = :tenant_id AND execution_id = :execution_id AND last_attempt IS NOT NULL
 ORDER BY claim

@@ -1,1 +1,1 @@
-SELECT * FROM dead_letters WHERE tenant_id = :tenant_id AND execution_id = :execution_id AND NOT purged
+SELECT * FROM dead_letters WHERE tenant_id = :tenant_id AND execution_id = :execution_id

@@ -1,4 +1,4 @@
 SELECT * FROM dead_letters
-WHERE tenant_id = :tenant_id AND job_id = :job_id AND execution_id < :after AND NOT purged
+WHERE tenant_id = :tenant_id AND job_id = :job_id AND execution_id < :after
 ORDER BY execution_id DESC
 LIMIT :limit

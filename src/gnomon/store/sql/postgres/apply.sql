@@ -14,18 +14,18 @@ WITH change AS (
       AND (change.expired_at IS NULL OR leases.lease_until < change.expired_at)
     RETURNING leases.execution_id, leases.claim, leases.tenant_id, leases.job_id, leases.revision,
               leases.lane_id, leases.priority, leases.nominal_time, leases.worker, leases.started_at,
+              leases.due AS was_due,
               CASE WHEN change.due IS NOT NULL AND leases.cancel_requested THEN 'CANCELLED'
                    ELSE change.status END AS status,
               CASE WHEN NOT leases.cancel_requested THEN change.due END AS due,
               change.attempt, change.attempts, change.crashes, change.result, change.failure_kind,
               change.failure_message, change.dead
 ), ended AS (
-    UPDATE executions
-    SET outcome = held.status, last_attempt = held.attempt, claim = held.claim, attempts = held.attempts,
-        worker = held.worker, started_at = held.started_at, finished_at = :now, result = held.result,
-        failure_kind = held.failure_kind, failure_message = held.failure_message
-    FROM held
-    WHERE executions.id = held.execution_id AND held.due IS NULL
+    INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
+                         started_at, finished_at, result, failure_kind, failure_message)
+    SELECT execution_id, tenant_id, status, attempt, claim, attempts, was_due, worker, started_at, :now,
+           result, failure_kind, failure_message
+    FROM held WHERE due IS NULL
 ), tried AS (
     INSERT INTO attempts (execution_id, claim, tenant_id, worker, outcome, failure_kind, failure_message,
                           started_at, finished_at)

@@ -10,12 +10,12 @@ WHERE due IS NOT NULL
   AND execution_id IN (SELECT leases.execution_id FROM leases
                        WHERE leases.execution_id = change.execution_id AND leases.cancel_requested);
 
-UPDATE executions
-SET outcome = change.status, last_attempt = change.attempt, claim = change.claim,
-    attempts = change.attempts, worker = leases.worker, started_at = leases.started_at, finished_at = :now,
-    result = change.result, failure_kind = change.failure_kind, failure_message = change.failure_message
+INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
+                     started_at, finished_at, result, failure_kind, failure_message)
+SELECT change.execution_id, tenant_id, change.status, attempt, change.claim, change.attempts, leases.due,
+       worker, started_at, :now, result, failure_kind, failure_message
 FROM change JOIN leases ON leases.execution_id = change.execution_id
-WHERE executions.id = change.execution_id AND change.due IS NULL;
+WHERE change.due IS NULL;
 
 INSERT INTO attempts (execution_id, claim, tenant_id, worker, outcome, failure_kind, failure_message,
                       started_at, finished_at)

@@ -1,3 +1,2 @@
-UPDATE dead_letters SET purged = 1
-WHERE execution_id IN (SELECT id FROM wanted) AND tenant_id = :tenant_id AND NOT purged
+DELETE FROM dead_letters WHERE execution_id IN (SELECT id FROM wanted) AND tenant_id = :tenant_id
 RETURNING execution_id

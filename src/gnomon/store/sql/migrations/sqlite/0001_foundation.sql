@@ -146,39 +146,48 @@ CREATE TABLE occurrences (
     CHECK (reason IS NOT NULL OR (count = 1 AND nominal_time = nominal_until))
 ) STRICT;
 
--- The record of a run: inserted once, updated once, in place, when the run ends. `outcome` is NULL while
--- it is live; where it is then (queue or leases) tells its status. No index holds a column that the update
--- changes.
+-- What a run is: written once, never changed. Where its id is tells its status: in `queue` it waits, in
+-- `leases` it runs, in `endings` it has ended.
 CREATE TABLE executions (
-    id              BLOB    NOT NULL PRIMARY KEY,
-    tenant_id       BLOB    NOT NULL,
-    job_id          BLOB    NOT NULL,
-    revision        INTEGER NOT NULL,
-    trigger         TEXT    NOT NULL CHECK (trigger IN ('schedule', 'manual', 'redrive', 'dag')),
-    priority        INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 9),
-    nominal_time    INTEGER,
-    due             INTEGER NOT NULL,
-    created_at      INTEGER NOT NULL,
-    unique_key      TEXT,
-    input           TEXT,
-    outcome         TEXT    CHECK (outcome IN ('COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELLED', 'SKIPPED')),
-    last_attempt    TEXT,
-    claim           INTEGER,
-    attempts        INTEGER,
-    worker          TEXT,
-    started_at      INTEGER,
-    finished_at     INTEGER,
-    result          TEXT,
-    failure_kind    TEXT,
-    failure_message TEXT,
-    CHECK ((outcome IS NULL) = (finished_at IS NULL)),
-    CHECK ((outcome IS NULL) = (claim IS NULL)),
-    CHECK ((failure_kind IS NULL) = (failure_message IS NULL))
+    id           BLOB    NOT NULL PRIMARY KEY,
+    tenant_id    BLOB    NOT NULL,
+    job_id       BLOB    NOT NULL,
+    revision     INTEGER NOT NULL,
+    trigger      TEXT    NOT NULL CHECK (trigger IN ('schedule', 'manual', 'redrive', 'dag')),
+    priority     INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 9),
+    nominal_time INTEGER,
+    due          INTEGER NOT NULL,
+    created_at   INTEGER NOT NULL,
+    unique_key   TEXT,
+    input        TEXT
 ) STRICT;
 CREATE INDEX executions_job ON executions (job_id, id);
 CREATE INDEX executions_tenant ON executions (tenant_id, id);
 
--- Attempts that did not end their execution. The last attempt is the execution record itself.
+-- How a run ended, and its last attempt: written once, never changed.
+CREATE TABLE endings (
+    execution_id    BLOB    NOT NULL PRIMARY KEY,
+    tenant_id       BLOB    NOT NULL,
+    outcome         TEXT    NOT NULL
+                    CHECK (outcome IN ('COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELLED', 'SKIPPED')),
+    last_attempt    TEXT, -- NULL: it ended while it waited.
+    claim           INTEGER NOT NULL CHECK (claim >= 0),
+    attempts        INTEGER NOT NULL CHECK (attempts BETWEEN 0 AND claim),
+    due             INTEGER NOT NULL,
+    worker          TEXT,
+    started_at      INTEGER,
+    finished_at     INTEGER NOT NULL,
+    result          TEXT,
+    failure_kind    TEXT,
+    failure_message TEXT,
+    CHECK ((last_attempt IS NULL) = (worker IS NULL)),
+    CHECK ((last_attempt IS NULL) = (started_at IS NULL)),
+    CHECK ((failure_kind IS NULL) = (failure_message IS NULL))
+) STRICT;
+-- Success is what nearly every row holds; the others are looked for.
+CREATE INDEX endings_unlucky ON endings (tenant_id, outcome, execution_id) WHERE outcome <> 'COMPLETED';
+
+-- Attempts that did not end their execution. The last attempt is in `endings`.
 CREATE TABLE attempts (
     execution_id    BLOB    NOT NULL,
     claim           INTEGER NOT NULL CHECK (claim >= 1),
@@ -275,7 +284,6 @@ CREATE TABLE dead_letters (
     died_at         INTEGER NOT NULL,
     redriven_as     BLOB,
     redriven_at     INTEGER,
-    purged          INTEGER NOT NULL DEFAULT 0, -- The row stays: it is also the index of failed executions.
     CHECK ((redriven_as IS NULL) = (redriven_at IS NULL))
 ) STRICT;
 CREATE INDEX dead_letters_tenant ON dead_letters (tenant_id, execution_id);
@@ -449,23 +457,24 @@ JOIN job_revisions ON job_revisions.job_id = jobs.id AND job_revisions.revision 
 CREATE VIEW current_executions AS
 SELECT executions.id, executions.tenant_id, executions.job_id, executions.revision, executions.trigger,
        executions.nominal_time, executions.created_at, executions.unique_key, executions.input,
-       executions.outcome, executions.last_attempt, executions.result, executions.finished_at,
        coalesce(leases.priority, queue.priority, executions.priority) AS priority,
-       coalesce(leases.due, queue.due, executions.due) AS due,
-       coalesce(executions.claim, leases.claim, queue.claim) AS claim,
-       coalesce(executions.attempts, leases.attempts, queue.attempts) AS attempts,
-       coalesce(executions.worker, leases.worker) AS worker,
-       coalesce(executions.started_at, leases.started_at) AS started_at,
+       coalesce(endings.due, leases.due, queue.due) AS due,
+       coalesce(endings.claim, leases.claim, queue.claim) AS claim,
+       coalesce(endings.attempts, leases.attempts, queue.attempts) AS attempts,
+       coalesce(endings.worker, leases.worker) AS worker,
+       coalesce(endings.started_at, leases.started_at) AS started_at,
+       endings.finished_at, endings.outcome, endings.last_attempt, endings.result,
        leases.execution_id IS NOT NULL AS is_leased,
        queue.execution_id IS NOT NULL AS is_waiting,
        queue.waits_for,
-       coalesce(leases.cancel_requested, 0) AS cancel_requested,
-       CASE WHEN executions.outcome IS NOT NULL THEN executions.failure_kind ELSE (
+       coalesce(leases.cancel_requested, FALSE) AS cancel_requested,
+       CASE WHEN endings.outcome IS NOT NULL THEN endings.failure_kind ELSE (
            SELECT attempts.failure_kind FROM attempts WHERE attempts.execution_id = executions.id
            ORDER BY attempts.claim DESC LIMIT 1) END AS failure_kind,
-       CASE WHEN executions.outcome IS NOT NULL THEN executions.failure_message ELSE (
+       CASE WHEN endings.outcome IS NOT NULL THEN endings.failure_message ELSE (
            SELECT attempts.failure_message FROM attempts WHERE attempts.execution_id = executions.id
            ORDER BY attempts.claim DESC LIMIT 1) END AS failure_message
 FROM executions
+LEFT JOIN endings ON endings.execution_id = executions.id
 LEFT JOIN leases ON leases.execution_id = executions.id
 LEFT JOIN queue ON queue.execution_id = executions.id;

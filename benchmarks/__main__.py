@@ -1,0 +1,29 @@
+"""`python -m benchmarks NAME [--json]`: a table for people; with --json the last line is one JSON object."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import pkgutil
+
+import benchmarks
+
+
+def main() -> None:
+    known = sorted(
+        module.name for module in pkgutil.iter_modules(benchmarks.__path__) if not module.name.startswith("_")
+    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure a part of Gnomon.")
+    parser.add_argument("name", choices=known, help="the benchmark to run")
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON on the last line")
+    asked = parser.parse_args()
+
+    report = importlib.import_module(f"benchmarks.{asked.name}").run()
+    print(report.table)
+    if asked.json:
+        print(json.dumps(report.numbers))
+
+
+if __name__ == "__main__":
+    main()
