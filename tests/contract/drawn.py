@@ -42,7 +42,11 @@ WORDS = st.sampled_from(["x", "y"])
 KINDS, QUEUES, CAPABILITIES = ["echo", "http"], ["default", "slow"], ["gpu", "eu"]
 priorities = st.integers(0, 9)
 
-idempotency = st.none() | st.none() | st.builds(Idempotency, st.sampled_from("jk"), st.sampled_from("fg"))
+
+def idempotency(verb: str) -> st.SearchStrategy[Idempotency | None]:
+    """Keys that verbs share, and fingerprints that they do not: each stands for a whole request."""
+    fingerprints = st.sampled_from([f"{verb} f", f"{verb} g"])
+    return st.none() | st.none() | st.builds(Idempotency, st.sampled_from("jklm"), fingerprints)
 
 
 def some(words: Sequence[str], *, min_size: int = 0) -> st.SearchStrategy[frozenset[str]]:
@@ -87,6 +91,26 @@ outcomes: st.SearchStrategy[Outcome] = st.sampled_from(
 
 
 # Jobs -------------------------------------------------------------------------------------------------
+
+
+def first_jobs(new_id: NewId, tenant: TenantId) -> list[NewJob]:
+    """A world that lives from the start: a plain job, one that fires often, one for few workers."""
+    often = Schedule(Interval(timedelta(seconds=7), NOW), misfire=Misfire.FIRE_ALL, catchup_limit=2)
+    definitions = [
+        Definition("echo", retry=RetryPolicy(max_attempts=2, backoff_base=timedelta(seconds=30))),
+        Definition("http", schedule=often, priority=7),
+        Definition("echo", queue="slow", capabilities=frozenset({"gpu"}), delivery=Delivery.AT_MOST_ONCE),
+    ]
+    return [
+        NewJob(
+            id=new_id(),
+            tenant_id=tenant,
+            name=name,
+            definition=definition,
+            next_run_time=first_run(definition.schedule, now=NOW, seed=seed_of(tenant, name)),
+        )
+        for name, definition in zip(NAMES, definitions, strict=False)
+    ]
 
 
 @st.composite
@@ -189,7 +213,7 @@ def asks(
 
 @st.composite
 def requests(draw: st.DrawFn, new_id: NewId) -> ClaimRequest:
-    everything = draw(st.booleans())
+    everything = draw(st.integers(0, 3)) > 0
     return ClaimRequest(
         id=new_id(),
         worker=draw(st.sampled_from([ADA, BOB])),

@@ -44,6 +44,7 @@ EXAMPLES_POSTGRES = 20
 
 tenants = st.sampled_from([DEFAULT_TENANT, DEFAULT_TENANT, DEFAULT_TENANT, NEIGHBOURS])
 data = st.data()
+pauses = st.sampled_from([0, 1, 7, 19, 20, 21, 60, 600]).map(lambda seconds: timedelta(seconds=seconds))
 
 
 class Machine(RuleBasedStateMachine):
@@ -60,6 +61,11 @@ class Machine(RuleBasedStateMachine):
         self.leased: list[Leased] = []
         self.firings: list[Firing] = []
         self.twins.ask("tenants", "save", Tenant(NEIGHBOURS, "neighbours"), now=NOW)
+        for tenant in TENANTS:
+            jobs = drawn.first_jobs(self.new_id, tenant)
+            self.twins.ask("jobs", "create", jobs, now=NOW)
+            asked = [NewExecution(self.new_id(), job.id) for job in jobs]
+            self.twins.ask("executions", "enqueue", tenant, asked, now=NOW)
 
     def teardown(self) -> None:
         if hasattr(self, "twins"):
@@ -78,21 +84,15 @@ class Machine(RuleBasedStateMachine):
         wanted = statuses or (JobStatus.ACTIVE, JobStatus.PAUSED, JobStatus.COMPLETED)
         return [job for job in self.state.jobs.values() if job.tenant_id == tenant and job.status in wanted]
 
-    # Time -----------------------------------------------------------------------------------------------
-
-    @rule(seconds=st.sampled_from([0, 1, 5, 19, 20, 21, 60, 61, 300, 3600]))
-    def time_passes(self, seconds: int) -> None:
-        self.now += timedelta(seconds=seconds)
-
     # Jobs -----------------------------------------------------------------------------------------------
 
-    @rule(data=data, tenant=tenants, idempotency=drawn.idempotency)
+    @rule(data=data, tenant=tenants, idempotency=drawn.idempotency("create"))
     def create(self, data: st.DataObject, tenant: TenantId, idempotency: Any) -> None:
         new = data.draw(drawn.new_jobs(self.new_id, tenant, self.jobs(tenant), now=self.now))
         self.twins.ask("jobs", "create", new, now=self.now, idempotency=idempotency)
 
     @precondition(lambda self: self.state.jobs)
-    @rule(data=data, idempotency=drawn.idempotency)
+    @rule(data=data, idempotency=drawn.idempotency("change"))
     def change(self, data: st.DataObject, idempotency: Any) -> None:
         job = data.draw(st.sampled_from(list(self.state.jobs.values())))
         changes = data.draw(drawn.changes(job, self.jobs(job.tenant_id), now=self.now))
@@ -101,8 +101,9 @@ class Machine(RuleBasedStateMachine):
 
     # Schedules ------------------------------------------------------------------------------------------
 
-    @rule(limit=st.integers(1, 3), shards=st.none() | st.sets(st.integers(0, 63), min_size=20))
-    def fire(self, limit: int, shards: set[int] | None) -> None:
+    @rule(later=pauses, limit=st.integers(1, 3), shards=st.none() | st.sets(st.integers(0, 63), min_size=20))
+    def fire(self, later: timedelta, limit: int, shards: set[int] | None) -> None:
+        self.now += later
         due = self.twins.ask("schedules", "due", now=self.now, limit=limit, shards=shards)
         self.firings += [self._planned(job) for job in due]
         self.twins.ask("schedules", "fire", self.firings[-len(due) :] if due else [], now=self.now)
@@ -120,7 +121,7 @@ class Machine(RuleBasedStateMachine):
     # Executions -----------------------------------------------------------------------------------------
 
     @precondition(lambda self: self.state.jobs)
-    @rule(data=data, idempotency=drawn.idempotency)
+    @rule(data=data, idempotency=drawn.idempotency("enqueue"))
     def enqueue(self, data: st.DataObject, idempotency: Any) -> None:
         job = data.draw(st.sampled_from(list(self.state.jobs.values())))
         asked = data.draw(drawn.asks(self.new_id, job, self.jobs(job.tenant_id), now=self.now))
@@ -133,10 +134,10 @@ class Machine(RuleBasedStateMachine):
         [other] = set(TENANTS) - {job.tenant_id}
         self.twins.ask("executions", "enqueue", other, [NewExecution(self.new_id(), job.id)], now=self.now)
 
-    @rule(data=data, seconds=st.sampled_from([1, 20, 60]))
-    def claim(self, data: st.DataObject, seconds: int) -> None:
-        request = data.draw(drawn.requests(self.new_id))
-        self._claim(request, timedelta(seconds=seconds))
+    @rule(data=data, later=pauses)
+    def claim(self, data: st.DataObject, later: timedelta) -> None:
+        self.now += later
+        self._claim(data.draw(drawn.requests(self.new_id)), LEASE)
 
     @precondition(lambda self: self.requests)
     @rule(data=data)
@@ -145,9 +146,8 @@ class Machine(RuleBasedStateMachine):
 
     def _claim(self, request: ClaimRequest, lease: timedelta) -> None:
         self.requests.append(request)
-        self.leased += self.twins.ask(
-            "executions", "claim", request, now=self.now, lease_until=self.now + lease
-        )
+        until = self.now + lease
+        self.leased += self.twins.ask("executions", "claim", request, now=self.now, lease_until=until)
 
     @precondition(lambda self: self.leased)
     @rule(data=data)
@@ -156,22 +156,36 @@ class Machine(RuleBasedStateMachine):
         forged = [Claim(claims[0].execution_id, claims[0].number + 1), Claim(ExecutionId(UUID(int=7)), 1)]
         self.twins.ask("executions", "renew", claims + forged, lease_until=self.now + LEASE)
 
+    @rule(data=data, later=pauses)
+    def work(self, data: st.DataObject, later: timedelta) -> None:
+        """Claim if nothing is held, then come to an end with some of it."""
+        self.now += later
+        if not any(self.state.current(one.claim) for one in self.leased):
+            self._claim(data.draw(drawn.requests(self.new_id)), LEASE)
+        if self.leased:
+            self._apply(data)
+
     @precondition(lambda self: self.leased)
     @rule(data=data)
-    def apply(self, data: st.DataObject) -> None:
+    def work_on(self, data: st.DataObject) -> None:
+        self._apply(data)
+
+    def _apply(self, data: st.DataObject) -> None:
         decisions = [
             Decision(one.claim, after(one, data.draw(drawn.outcomes), now=self.now, jitter=0.5))
             for one in self._some_leased(data)
         ]
         self.twins.ask("executions", "apply", decisions, now=self.now)
 
-    @rule(limit=st.integers(1, 3), renewed=st.booleans())
-    def reap(self, limit: int, renewed: bool) -> None:
+    @rule(later=pauses, limit=st.integers(1, 3), renewed=st.booleans())
+    def reap(self, later: timedelta, limit: int, renewed: bool) -> None:
+        self.now += later
         expired = self.twins.ask("executions", "expired", now=self.now, limit=limit)
         if renewed and expired:
             self.twins.ask("executions", "renew", [expired[0].claim], lease_until=self.now + LEASE)
-        changes = [after(one, LeaseExpired(), now=self.now, jitter=0.5) for one in expired]
-        decisions = [Decision(one.claim, change) for one, change in zip(expired, changes, strict=True)]
+        decisions = [
+            Decision(one.claim, after(one, LeaseExpired(), now=self.now, jitter=0.5)) for one in expired
+        ]
         self.twins.ask("executions", "apply", decisions, now=self.now)
 
     @precondition(lambda self: self.state.runs)
