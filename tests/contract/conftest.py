@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -18,7 +20,15 @@ FindGround = Callable[[str], Ground]
 
 
 @pytest.fixture(scope="session")
-def ground(postgres: StartServer, tmp_path_factory: pytest.TempPathFactory) -> FindGround:
+def memory_folder() -> Iterator[Path]:
+    """A folder in memory where there is one: a commit of SQLite waits for its disk."""
+    memory = Path("/dev/shm")
+    with TemporaryDirectory(prefix="gnomon-", dir=memory if memory.is_dir() else None) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def ground(postgres: StartServer, memory_folder: Path) -> FindGround:
     """A function from the name of a store to its ground, prepared at the first call."""
     prepared: dict[str, Ground] = {}
 
@@ -28,7 +38,7 @@ def ground(postgres: StartServer, tmp_path_factory: pytest.TempPathFactory) -> F
                 case "model":
                     new: Ground = ModelGround()
                 case "sqlite":
-                    new = SqliteGround(tmp_path_factory.mktemp("contract"))
+                    new = SqliteGround(memory_folder)
                 case _:
                     new = PostgresGround(postgres(name))
             with asyncio.Runner() as runner:

@@ -16,8 +16,8 @@ from tests.contract.grounds import Ground
 from tests.contract.model import ModelStore
 
 EVERYTHING = 1000
-# Answers whose order is nobody's promise.
-UNORDERED = {"renew", "save", "append", "purge", "calendars", "fire"}
+# Answers that are sets: neither their order nor a repetition is anybody's promise.
+SETS = {"renew", "save", "append", "purge", "calendars", "fire"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ async def _answer(store: Store, noun: str, verb: str, *args: Any, **kwargs: Any)
     except GnomonError as error:
         return Refusal.of(error)
     if isinstance(answer, Sequence):
-        return sorted(answer, key=repr) if verb in UNORDERED else list(answer)
+        return sorted({repr(one) for one in answer}) if verb in SETS else list(answer)
     return dict(answer) if isinstance(answer, Mapping) else answer
 
 
