@@ -126,7 +126,7 @@ def _read_value(kind: Field, text: str) -> int:
 
 def _read_range_end(kind: Field, item: str, low: int, first: str, last: str) -> int:
     high = _read_value(kind, last)
-    if last == "SUN" and first != "SUN":
+    if last == "SUN" and low > 0:
         high = kind.high  # FRI-SUN ends on the Sunday that follows.
     if high < low:
         raise Refused(

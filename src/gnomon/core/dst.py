@@ -18,6 +18,7 @@ from gnomon.core import zones
 from gnomon.core.cron import YEAR_MAX, YEAR_MIN, Cron, parse
 from gnomon.core.zones import Shift, shift_around, shifts_between
 
+# Together some 20 MB, when every shared schedule has been walked as far as it remembers.
 SHARED_SCHEDULES_MAX = 4096
 KNOWN_TIMES_MAX = 64
 
@@ -94,7 +95,7 @@ class CronTimes:
                 return found
         found = self._search_forward(after)
         if found is not None:
-            self._known.run = (after, found)
+            self._known.run = (after.astimezone(UTC), found)
         return found
 
     def previous(self, before: datetime) -> datetime | None:
@@ -184,7 +185,7 @@ class CronTimes:
 
         A day that is missing as a whole has no fires to move: nobody there lived it.
         """
-        if self.gap is Gap.SKIP or self.cron.runs_in_elapsed_time:
+        if self.gap == Gap.SKIP or self.cron.runs_in_elapsed_time:
             return False
         day = _midnight(civil)
         return day < gap.starts or gap.ends < day + _ONE_DAY

@@ -43,18 +43,19 @@ def plan(
     ruling = judge(ticks, first=first, now=now, excluded_dates=excluded_dates, paused=paused)
     ledger = _Ledger(job, new_id, live=live)
     if _counts_anew(schedule, ruling, first=first):
-        return _decide_and_count_anew(ledger, ticks, ruling, now=now, limit=limit)
-    tick = _decide(ledger, ticks, ruling, until=now, limit=limit)
+        return _count_anew(ledger, ticks, first=first, now=now)
+    tick = _decide(ledger, ticks, ruling, first=first, now=now, limit=limit)
     return ledger.firing(next_run_time=tick.at if tick else None, anchor=job.anchor)
 
 
-def _decide(ledger: _Ledger, ticks: Ticks, ruling: Judge, *, until: datetime, limit: int) -> Tick | None:
-    """Write down what becomes of the due times up to `until`. Returns the first undecided one."""
+def _decide(
+    ledger: _Ledger, ticks: Ticks, ruling: Judge, *, first: datetime, now: datetime, limit: int
+) -> Tick | None:
+    """Write down what becomes of the due times, at most `limit`. Returns the first undecided one."""
     schedule = ticks.schedule
-    assert ledger.job.next_run_time is not None
-    tick: Tick | None = ticks.at(ledger.job.next_run_time)
+    tick: Tick | None = ticks.at(first)
     for _ in range(limit):
-        if tick is None or tick.at > until or is_exhausted(schedule, ledger.fires):
+        if tick is None or tick.at > now or is_exhausted(schedule, ledger.fires):
             break
         reason = ruling.reason_to_skip(tick)
         if reason is None and entry(schedule.overlap, live=ledger.live) is Entry.SKIP:
@@ -79,22 +80,17 @@ def _counts_anew(schedule: Schedule, ruling: Judge, *, first: datetime) -> bool:
     )
 
 
-def _decide_and_count_anew(
-    ledger: _Ledger, ticks: Ticks, ruling: Judge, *, now: datetime, limit: int
-) -> Firing:
-    """Skip the missed ones; with the last of them, leave the old times behind and count on from now.
+def _count_anew(ledger: _Ledger, ticks: Ticks, *, first: datetime, now: datetime) -> Firing:
+    """Skip every due time and count on from now.
 
-    The times between the last missed one and now are skipped in that same step, in one row: they belong to
-    the count that ends here, and a later step could no longer know that a misfire came before them.
+    The times still in grace go along: they belong to the count that ends here. An interval can be counted
+    without a walk, so a backlog of any length is one row and one step.
     """
-    tick = _decide(ledger, ticks, ruling, until=ruling.missed_before - MICROSECOND, limit=limit)
-    if tick is not None and ruling.is_missed(tick):
-        return ledger.firing(next_run_time=tick.at, anchor=ledger.job.anchor)
-    last = ticks.before(now + MICROSECOND)
-    if tick is not None and last is not None and tick.at <= last.at:
-        assert isinstance(ticks.schedule.timing, Interval)
-        count = (last.at - tick.at) // ticks.schedule.timing.every + 1
-        ledger.skip(tick.at, last.at, count=count, reason=SkipReason.MISFIRE)
+    assert isinstance(ticks.schedule.timing, Interval)
+    latest = ticks.before(now + MICROSECOND)
+    last = first if latest is None else max(first, latest.at)
+    count = (last - first) // ticks.schedule.timing.every + 1
+    ledger.skip(first, last, count=count, reason=SkipReason.MISFIRE)
     anew = replace(ticks, origin=now).after(now)
     return ledger.firing(next_run_time=anew.at if anew else None, anchor=now)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from math import isfinite
 
 from gnomon.errors import InvalidInput
 
@@ -67,9 +66,9 @@ def seconds_of(duration: timedelta) -> int | float:
 
 
 def parse_seconds(value: object, *, field: str) -> timedelta:
-    if type(value) not in (int, float) or not isfinite(value):  # type: ignore[arg-type]
-        raise InvalidInput(field, f"{value!r} is not a number of seconds.")
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise InvalidInput(field, f"must be a number of seconds, not {type(value).__name__}.")
     try:
-        return timedelta(seconds=value)  # type: ignore[arg-type]
-    except OverflowError:
-        raise InvalidInput(field, f"{value!r} seconds is too long.") from None
+        return timedelta(seconds=value)
+    except (OverflowError, ValueError):  # Endless, not a number, or beyond what a duration can hold.
+        raise InvalidInput(field, "is not a number of seconds that could ever pass.") from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 from gnomon.core.document import Document, check_name
@@ -23,8 +24,11 @@ CRASHES_MAX = 3
 CLAIM_LIMIT_MAX = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+# Claim, Leased and Renewed are made by the ten thousand a second: a NamedTuple is as immutable as a frozen
+# dataclass and is built several times faster.
+
+
+class Claim(NamedTuple):
     """The right to change one running execution: the fencing token."""
 
     execution_id: ExecutionId
@@ -51,8 +55,7 @@ class ClaimRequest:
             raise InvalidInput("limit", f"must be a whole number from 1 to {CLAIM_LIMIT_MAX}.")
 
 
-@dataclass(frozen=True, slots=True)
-class Leased:
+class Leased(NamedTuple):
     """An execution in a worker's hands, with all that running it and deciding about it needs."""
 
     claim: Claim
@@ -76,8 +79,7 @@ class Leased:
         return self.attempts + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Renewed:
+class Renewed(NamedTuple):
     """A lease that still holds. A claim that is missing from the answer is lost: stop working on it."""
 
     claim: Claim

@@ -15,7 +15,7 @@ from typing import assert_never
 from gnomon.core.instants import MICROSECOND
 from gnomon.core.nominal import Tick, Ticks, zone_of
 from gnomon.core.occurrence import SkipReason
-from gnomon.core.schedule import Misfire, Schedule
+from gnomon.core.schedule import Misfire
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +82,15 @@ def judge(
 
 
 def _missed_fire_from(ticks: Ticks, closed: ClosedDays, *, first: datetime, now: datetime) -> datetime | None:
-    schedule: Schedule = ticks.schedule
-    missed_before = now - schedule.misfire_grace
+    schedule = ticks.schedule
     match schedule.misfire:
         case Misfire.IGNORE | Misfire.RESCHEDULE:
             return None
         case Misfire.FIRE_NOW:
-            # "Once" is the promise: where a later one is due and still in time, that one is the catch-up.
-            latest = _last_that_may_fire(ticks, closed, before=now + MICROSECOND)
-            return latest if latest is not None and latest < missed_before else None
+            # "Once" is the promise: if the latest is still in time, that one is the catch-up.
+            return _last_that_may_fire(ticks, closed, before=now + MICROSECOND)
         case Misfire.FIRE_ALL:
-            oldest, at = None, missed_before
+            oldest, at = None, now - schedule.misfire_grace
             for _ in range(schedule.catchup_limit):
                 found = _last_that_may_fire(ticks, closed, before=at)
                 if found is None or found < first:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias
 
 from gnomon.core.document import JSON
 from gnomon.core.dst import Fold, Gap
@@ -35,6 +35,7 @@ _TIMINGS: dict[str, type[Timing]] = {
     "delayed": Delayed,
     "manual": Manual,
 }
+_TYPES = {timing: name for name, timing in _TIMINGS.items()}
 _TIMING_FIELDS: dict[str, _Fields] = {
     "cron": {"cron": "expression", "timezone": "timezone", "gap": "gap", "fold": "fold"},
     "interval": {"interval_seconds": "every", "anchor": "anchor"},
@@ -95,19 +96,7 @@ def from_document(document: object) -> Schedule:
 
 def type_of(timing: Timing) -> str:
     """The word for a kind of timing: what the API calls the type of a schedule."""
-    match timing:
-        case CronTiming():
-            return "cron"
-        case Interval():
-            return "interval"
-        case Once():
-            return "once"
-        case Delayed():
-            return "delayed"
-        case Manual():
-            return "manual"
-        case _:
-            assert_never(timing)
+    return _TYPES[type(timing)]
 
 
 def _json(value: object) -> JSON:

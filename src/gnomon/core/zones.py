@@ -73,8 +73,8 @@ def shift_around(zone: ZoneInfo, civil: datetime) -> Shift | None:
 
 def shifts_between(zone: ZoneInfo, after: datetime, until: datetime) -> Iterator[Shift]:
     """The shifts in (after, until], oldest first."""
-    # Offsets are looked up between seconds too, but shifts happen on whole ones.
-    low = after.astimezone(UTC).replace(microsecond=0)
+    # Shifts happen on whole seconds: fractions change neither end.
+    low, until = (end.astimezone(UTC).replace(microsecond=0) for end in (after, until))
     while low < until:
         high = min(low + STRIDE, until)
         if _offset(zone, low) != _offset(zone, high):
@@ -89,7 +89,7 @@ def _offset(zone: ZoneInfo, instant: datetime) -> timedelta:
 
 
 def _shift_within(zone: ZoneInfo, low: datetime, high: datetime) -> Shift:
-    """The one shift in (low, high], to the second."""
+    """The one shift in (low, high], which are whole seconds apart."""
     before, after = _offset(zone, low), _offset(zone, high)
     assert before != after
     while high - low > _ONE_SECOND:

@@ -10,10 +10,9 @@ Rules that hold for every verb:
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from gnomon.core.execution import (
@@ -52,8 +51,7 @@ class Applied(StrEnum):
     LOST = "lost"  # The claim is no longer current. Nothing was changed.
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """A change and the claim that entitles to it."""
 
     claim: Claim

@@ -30,7 +30,7 @@ class Claimer:
     def __init__(self, database: Database, lanes: Lanes, *, rescan: timedelta = RESCAN) -> None:
         self._database = database
         self._lanes = lanes
-        self._rescan = rescan if database.dead_rows_linger else timedelta(0)
+        self._rescan = rescan
         self._positions: dict[tuple[int, int], Position] = {}
         self._front_at = FIRST_INSTANT
 
@@ -79,7 +79,7 @@ class Claimer:
             return await self._database.read("claimed", request_id=request.id)
 
     def _remember(self, rows: Sequence[Row]) -> None:
-        if not self._rescan:
+        if not self._rescan or not self._database.dead_rows_linger:
             return
         for row in rows:
             place = (row["lane_id"], row["priority"])

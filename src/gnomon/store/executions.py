@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from uuid import UUID
 
 from gnomon.core.execution import Attempt, Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
@@ -15,7 +16,7 @@ from gnomon.core.records import ExecutionFilter, Page
 from gnomon.errors import ExecutionNotFound, IllegalTransition, JobNotFound
 from gnomon.store.base import Applied, Decision
 from gnomon.store.claimer import Claimer
-from gnomon.store.database import Database, Row, Rows, Session
+from gnomon.store.database import Database, Row, Rows, Session, UniqueViolation
 from gnomon.store.idempotency import first_answer
 from gnomon.store.revisions import Revisions
 from gnomon.store.rows import FIRST_ID, LAST_ID, attempt_of, document_text, execution_of
@@ -57,6 +58,24 @@ class SqlExecutions:
         check_batch(len(asked), field="executions")
         if not asked:
             return []
+        try:
+            return await self._enqueue(tenant_id, asked, now=now, idempotency=idempotency)
+        except UniqueViolation:
+            wanted = _wanted(one.id for one in asked)
+            made = await self._database.read("executions_get", wanted, tenant_id=tenant_id)
+            if not made:
+                raise
+            # The ids are the caller's own: this very call happened before.
+            return [Enqueued(one.id, is_new=False) for one in asked]
+
+    async def _enqueue(
+        self,
+        tenant_id: TenantId,
+        asked: Sequence[NewExecution],
+        *,
+        now: datetime,
+        idempotency: Idempotency | None,
+    ) -> Sequence[Enqueued]:
         async with self._database.transaction() as session:
             first = await first_answer(session, tenant_id, idempotency, [one.id for one in asked], now=now)
             if first is not None:
@@ -93,15 +112,15 @@ class SqlExecutions:
         first: dict[Claim, Decision] = {}
         for decision in decisions:
             first.setdefault(decision.claim, decision)
-        rows = sorted((_change_row(decision) for decision in first.values()), key=lambda row: row[:2])
-        written = await self._database.fetch("apply", Rows("change", _CHANGE, rows), now=now)
-        applied = {Claim(row["execution_id"], row["claim"]) for row in written}
-        if len(applied) == len(decisions):
+        rows = sorted((_change_row(decision) for decision in first.values()), key=itemgetter(0, 1))
+        refused = await self._database.fetch("apply", Rows("change", _CHANGE, rows), now=now)
+        if not refused and len(first) == len(decisions):
             return [Applied.APPLIED] * len(decisions)
+        lost = {Claim(row["execution_id"], row["claim"]) for row in refused}
         settled = await self._settled([decision.claim for decision in decisions])
         return [
             Applied.APPLIED
-            if decision.claim in applied and first[decision.claim] is decision
+            if decision.claim not in lost and first[decision.claim] is decision
             else Applied.REPLAYED
             if settled.get(decision.claim) == decision.change.attempt
             else Applied.LOST
@@ -116,7 +135,7 @@ class SqlExecutions:
         self, tenant_id: TenantId, execution_ids: Sequence[ExecutionId], *, now: datetime
     ) -> Mapping[ExecutionId, ExecutionStatus]:
         check_batch(len(execution_ids), field="executions")
-        wanted = Rows("wanted", ("id",), [(wanted,) for wanted in sorted(set(execution_ids))])
+        wanted = _wanted(set(execution_ids))
         async with self._database.transaction() as session:
             # Twice around the queue: what a claim moves to the leases meanwhile is asked to stop as well.
             await session.fetch("executions_stop", wanted, tenant_id=tenant_id)
@@ -126,8 +145,7 @@ class SqlExecutions:
         return {one.id: one.status for one in (execution_of(row, now=now) for row in rows)}
 
     async def get(self, tenant_id: TenantId, execution_id: ExecutionId, *, now: datetime) -> Execution:
-        wanted = Rows("wanted", ("id",), [(execution_id,)])
-        rows = await self._database.read("executions_get", wanted, tenant_id=tenant_id)
+        rows = await self._database.read("executions_get", _wanted([execution_id]), tenant_id=tenant_id)
         if not rows:
             raise ExecutionNotFound(execution_id)
         return execution_of(rows[0], now=now)
@@ -166,8 +184,7 @@ class SqlExecutions:
 
 
 async def _jobs_for(session: Session, tenant_id: TenantId, job_ids: Collection[UUID]) -> Mapping[UUID, Row]:
-    wanted = Rows("wanted", ("id",), [(job_id,) for job_id in sorted(job_ids)])
-    rows = await session.fetch("jobs_for_enqueue", wanted, tenant_id=tenant_id)
+    rows = await session.fetch("jobs_for_enqueue", _wanted(job_ids), tenant_id=tenant_id)
     jobs = {row["id"]: row for row in rows if row["status"] != JobStatus.DELETED}
     for job_id in job_ids:
         if job_id not in jobs:
@@ -223,6 +240,11 @@ def _change_row(decision: Decision) -> tuple[object, ...]:
         change.dead,
         change.only_if_expired_at,
     )
+
+
+def _wanted(wanted: Iterable[UUID]) -> Rows:
+    """In the order of ids, so that two batches cannot wait for each other."""
+    return Rows("wanted", ("id",), [(one,) for one in sorted(wanted)])
 
 
 def _held(claims: Sequence[Claim]) -> Rows:

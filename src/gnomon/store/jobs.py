@@ -46,6 +46,9 @@ class SqlJobs:
         except ForeignKeyViolation:
             raise TenantNotFound(tenant_id) from None
         except UniqueViolation as violation:
+            made = await _get(self._database, tenant_id, [job.id for job in jobs])
+            if len(made) == len(jobs):
+                return made  # The ids are the caller's own: this very call happened before.
             raise await self._name_clash(violation, tenant_id, jobs) from None
 
     async def change(

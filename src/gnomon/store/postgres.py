@@ -18,6 +18,15 @@ from gnomon.store.partitions import partition_statements
 
 VERSION_MIN = 15
 POOL_MAX = 10
+# Queues are empty when statistics are taken and full when plans are used. A plan that was right for the
+# empty table, a sequential scan, is kept and then reads every dead row. All our statements are meant for
+# indexes, so a session rules the rest out. Behind a pooler plans are not kept, and settings not sent.
+PLANNER_SETTINGS: Final = {
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "jit": "off",
+}
 MIGRATION_LOCK_TIMEOUT = timedelta(seconds=5)
 STATEMENT_TIMEOUT = timedelta(seconds=30)
 CONNECT_TIMEOUT = timedelta(seconds=10)
@@ -87,6 +96,7 @@ class PostgresDatabase:
                 # Behind a transaction pooler, a statement prepared on one server is unknown to the next.
                 statement_cache_size=0 if pooler else 1024,
                 target_session_attrs="read-write",
+                server_settings={} if pooler else PLANNER_SETTINGS,
                 reset=_keep_as_it_is,
             )
         except _UNREACHABLE as error:

@@ -107,20 +107,20 @@ def job_of(row: Row) -> Job:
 
 def leased_of(row: Row, revision: Revision) -> Leased:
     return Leased(
-        claim=Claim(row["execution_id"], row["claim"]),
-        tenant_id=row["tenant_id"],
-        job_id=row["job_id"],
-        revision=revision,
-        worker=row["worker"],
-        priority=row["priority"],
-        nominal_time=row["nominal_time"],
-        due=row["due"],
-        input=document_of(row["input"]),
-        attempts=row["attempts"],
-        crashes=row["crashes"],
-        started_at=row["started_at"],
-        lease_until=row["lease_until"],
-        cancel_requested=row["cancel_requested"],
+        Claim(row["execution_id"], row["claim"]),
+        row["tenant_id"],
+        row["job_id"],
+        revision,
+        row["worker"],
+        row["priority"],
+        row["nominal_time"],
+        row["due"],
+        document_of(row["input"]),
+        row["attempts"],
+        row["crashes"],
+        row["started_at"],
+        row["lease_until"],
+        row["cancel_requested"],
     )
 
 

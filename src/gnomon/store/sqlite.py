@@ -8,15 +8,18 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 from itertools import cycle
+from types import NoneType
 from typing import Any, TypeVar
 from uuid import UUID
+
+from asyncpg.pgproto.pgproto import UUID as FastUUID  # A UUID like any other, made in C. # noqa: N811
 
 from gnomon.errors import StoreRefused, StoreUnavailable
 from gnomon.store import statements
@@ -53,33 +56,50 @@ def to_micros(instant: datetime) -> int:
     return (instant - _EPOCH) // _MICROSECOND
 
 
+# A batch shares its times, its tenants and its jobs: most conversions have been made before.
+@lru_cache(maxsize=1024)
 def from_micros(micros: int) -> datetime:
     return _EPOCH + timedelta(microseconds=micros)
 
 
-@lru_cache(maxsize=4096)
-def _to_uuid(value: bytes) -> UUID:
-    return UUID(bytes=value)
-
-
-_BIND: dict[type, Callable[[Any], object]] = {
-    UUID: lambda value: value.bytes,
-    datetime: to_micros,
-    bool: int,
-    list: json.dumps,
-}
 _READ: dict[str, Callable[[Any], object]] = (
-    dict.fromkeys(IDS, _to_uuid) | dict.fromkeys(TIMES, from_micros) | dict.fromkeys(FLAGS, bool)
+    dict.fromkeys(IDS, FastUUID) | dict.fromkeys(TIMES, from_micros) | dict.fromkeys(FLAGS, bool)
 )
 
 
-def _bound(value: object) -> object:
-    bind = _BIND.get(type(value))
-    if bind is not None:
-        return bind(value)
-    if isinstance(value, UUID):  # A driver's own subclass.
-        return value.bytes
-    return str(value) if isinstance(value, StrEnum) else value
+class _Binders(dict[type, Callable[[Any], object] | None]):
+    """How a value of a type is bound; None: as it is. Learns a type when it first sees it."""
+
+    def __missing__(self, kind: type) -> Callable[[Any], object] | None:
+        binder: Callable[[Any], object] | None = None
+        if issubclass(kind, UUID):
+            binder = UUID.bytes.fget  # type: ignore[attr-defined]
+        elif issubclass(kind, datetime):
+            binder = to_micros
+        elif issubclass(kind, StrEnum):
+            binder = str.__str__
+        elif issubclass(kind, list):
+            binder = json.dumps
+        self[kind] = binder
+        return binder
+
+
+_BINDERS = _Binders()
+
+
+def _bound(values: Iterable[object]) -> list[object]:
+    binders = _BINDERS
+    return [value if (bind := binders[type(value)]) is None else bind(value) for value in values]
+
+
+def _bound_column(column: tuple[object, ...]) -> Iterable[object] | None:
+    """A column mostly holds one type, and often one that needs nothing. None: it holds only NULL."""
+    kinds = set(map(type, column))
+    if kinds == {NoneType}:
+        return None
+    if all(_BINDERS[kind] is None for kind in kinds):
+        return column
+    return _bound(column)
 
 
 class Connection:
@@ -96,7 +116,7 @@ class Connection:
             self.raw.execute(statement)
 
     def run(self, statement: str, batches: Sequence[Rows], values: dict[str, object]) -> list[Row]:
-        bound = {name: _bound(value) for name, value in values.items()}
+        bound = dict(zip(values, _bound(values.values()), strict=True))
         for batch in batches:
             self._fill(batch)
         rows: list[Row] = []
@@ -116,26 +136,35 @@ class Connection:
                 statement = ""
 
     def _fill(self, batch: Rows) -> None:
-        places = ",".join("?" * len(batch.columns))
-        columns = ",".join(batch.columns)
         self.raw.execute(f"DELETE FROM temp.{batch.name}")  # noqa: S608 - our own names, never a value.
+        if not batch.rows:
+            return
+        columns = map(_bound_column, zip(*batch.rows, strict=True))
+        # Binding a value costs more than storing it, so columns that hold only NULL are left out.
+        given = {
+            name: column for name, column in zip(batch.columns, columns, strict=True) if column is not None
+        }
+        places = ",".join("?" * len(given))
         self.raw.executemany(
-            f"INSERT INTO temp.{batch.name} ({columns}) VALUES ({places})",  # noqa: S608
-            [tuple(map(_bound, row)) for row in batch.rows],
+            f"INSERT INTO temp.{batch.name} ({','.join(given)}) VALUES ({places})",  # noqa: S608
+            zip(*given.values(), strict=True),
         )
 
 
 def _read(cursor: sqlite3.Cursor) -> list[Row]:
     names = [column[0] for column in cursor.description]
-    readers = [(n, _READ[name]) for n, name in enumerate(names) if name in _READ]
-    rows: list[Row] = []
-    for found in cursor.fetchall():
-        values = list(found)
-        for n, read in readers:
-            if values[n] is not None:
-                values[n] = read(values[n])
-        rows.append(dict(zip(names, values, strict=True)))
-    return rows
+    columns = zip(*cursor.fetchall(), strict=True)
+    read = [_read_column(name, column) for name, column in zip(names, columns, strict=False)]
+    return [dict(zip(names, row, strict=True)) for row in zip(*read, strict=True)]
+
+
+def _read_column(name: str, column: tuple[Any, ...]) -> Iterable[object]:
+    reader = _READ.get(name)
+    if reader is None:
+        return column
+    if None in column:
+        return [None if value is None else reader(value) for value in column]
+    return map(reader, column)
 
 
 class SqliteSession:

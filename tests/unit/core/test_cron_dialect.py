@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 
@@ -20,7 +21,7 @@ def first_times(expression: str, count: int, *, after: datetime = NEW_YEAR, seed
     ]
 
 
-def walk(expression: str, after: datetime, seed: str = ""):  # type: ignore[no-untyped-def]
+def walk(expression: str, after: datetime, seed: str) -> Iterator[datetime]:
     cron, civil = parse(expression, seed=seed), after
     while (found := cron.next(civil)) is not None:
         yield found
@@ -51,6 +52,7 @@ def walk(expression: str, after: datetime, seed: str = ""):  # type: ignore[no-u
         ("0 0 * * FRI-SUN", "2026-01-02 00:00, 2026-01-03 00:00, 2026-01-04 00:00, 2026-01-09 00:00"),
         ("0 0 * * SUN-MON", "2026-01-04 00:00, 2026-01-05 00:00, 2026-01-11 00:00"),
         ("0 0 * * SUN-SUN", "2026-01-04 00:00, 2026-01-11 00:00"),
+        ("0 0 * * 0-SUN", "2026-01-04 00:00, 2026-01-11 00:00"),
         ("0 0 * * 1/2", "2026-01-02 00:00, 2026-01-04 00:00, 2026-01-05 00:00, 2026-01-07 00:00"),
         ("0 0 ? * MON", "2026-01-05 00:00, 2026-01-12 00:00"),
         ("0 0 15 * ?", "2026-01-15 00:00, 2026-02-15 00:00"),

@@ -14,7 +14,7 @@ from gnomon.errors import InvalidCron
 from tests.unit.core import oracle
 from tests.unit.core.expressions import expressions
 
-DAYS_WALKED = 800
+DAYS_WALKED = 500
 
 civil_times = st.datetimes(
     min_value=datetime.fromisoformat("1890-01-01"), max_value=datetime.fromisoformat("2110-01-01")

@@ -223,17 +223,18 @@ def test_next_and_previous_keep_their_promises(
     expression: str, zone: str, gap: Gap, fold: Fold, moment: datetime, pause: timedelta
 ) -> None:
     try:
-        schedule = CronTimes(parse(expression), zone, gap, fold)
+        cron = parse(expression)
     except InvalidCron:
         assume(False)
-    later, earlier, paused = schedule.next(moment), schedule.previous(moment), schedule.next(moment + pause)
+    schedule, other = (CronTimes(cron, zone, gap, fold) for _ in range(2))
+    later, earlier, paused = schedule.next(moment), other.previous(moment), schedule.next(moment + pause)
     assert later is not None
     assert earlier is not None
     assert paused is not None
 
     assert earlier < moment < later <= paused
-    assert (schedule.previous(later) or later) <= moment
-    assert (schedule.next(earlier) or earlier) >= moment
+    assert (other.previous(later) or later) <= moment
+    assert (other.next(earlier) or earlier) >= moment
 
 
 def test_a_wrong_zone_or_expression_is_refused_before_any_search() -> None:

@@ -103,3 +103,6 @@ def test_the_end_of_a_span_belongs_to_it_and_its_start_does_not() -> None:
     assert [shift.at for shift in zones.shifts_between(new_york, at - second, at)] == [at]
     assert list(zones.shifts_between(new_york, at, at + second)) == []
     assert list(zones.shifts_between(new_york, at - second, at - second / 2)) == []
+    for before, after in ((0.3, 0.3), (1.2, 0.4), (0.9, 2.7), (90_000.5, 100_000.2)):
+        found = zones.shifts_between(new_york, at - before * second, at + after * second)
+        assert [shift.at for shift in found] == [at]

@@ -1,3 +1,5 @@
-SELECT leases.*, executions.input
+SELECT leases.execution_id, leases.tenant_id, leases.job_id, leases.revision, leases.lane_id, leases.priority,
+       leases.due, leases.nominal_time, leases.claim, leases.attempts, leases.crashes, leases.worker,
+       leases.started_at, leases.lease_until, leases.cancel_requested, executions.input
 FROM leases JOIN executions ON executions.id = leases.execution_id
 WHERE leases.request_id = :request_id

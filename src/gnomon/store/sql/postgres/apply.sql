@@ -1,4 +1,5 @@
 -- The fence is the DELETE: only the current claim finds its lease. All that follows hangs on it.
+-- The answer is the claims that found none.
 -- A cancel that was asked for in the meantime wins over going back to wait.
 WITH change AS (
     SELECT * FROM unnest(
@@ -46,4 +47,5 @@ WITH change AS (
     DELETE FROM unique_keys USING held
     WHERE unique_keys.execution_id = held.execution_id AND held.due IS NULL
 )
-SELECT execution_id, claim FROM held
+SELECT execution_id, claim FROM change
+WHERE (execution_id, claim) NOT IN (SELECT execution_id, claim FROM held)

@@ -1,8 +1,9 @@
--- The fence is the first statement: only changes of the current claim stay. All that follows reads the rest.
+-- The fence is the first statement: only changes of the current claim stay; the others are the answer.
 DELETE FROM change WHERE NOT EXISTS (
     SELECT 1 FROM leases
     WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim
-      AND (change.expired_at IS NULL OR leases.lease_until < change.expired_at));
+      AND (change.expired_at IS NULL OR leases.lease_until < change.expired_at))
+RETURNING execution_id, claim;
 
 -- A cancel that was asked for in the meantime wins over going back to wait.
 UPDATE change SET status = 'CANCELLED', due = NULL
@@ -39,6 +40,4 @@ WHERE change.dead IS NOT NULL;
 
 DELETE FROM unique_keys WHERE execution_id IN (SELECT execution_id FROM change WHERE due IS NULL);
 
-DELETE FROM leases WHERE execution_id IN (SELECT execution_id FROM change);
-
-SELECT execution_id, claim FROM change
+DELETE FROM leases WHERE execution_id IN (SELECT execution_id FROM change)

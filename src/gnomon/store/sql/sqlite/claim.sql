@@ -22,6 +22,8 @@ FROM picked JOIN queue ON queue.execution_id = picked.execution_id;
 
 DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked);
 
-SELECT leases.*, executions.input
+SELECT leases.execution_id, leases.tenant_id, leases.job_id, leases.revision, leases.lane_id, leases.priority,
+       leases.due, leases.nominal_time, leases.claim, leases.attempts, leases.crashes, leases.worker,
+       leases.started_at, leases.lease_until, leases.cancel_requested, executions.input
 FROM leases JOIN executions ON executions.id = leases.execution_id
 WHERE leases.request_id = :request_id

@@ -1,0 +1,61 @@
+"""Ids that sort by time and only grow."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import pairwise
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon.core.ids import IdSource, first_id_of, uuid7
+from tests.unit.core.builders import NOON, SECOND
+
+MILLISECOND = timedelta(milliseconds=1)
+
+
+@given(unix_ms=st.integers(0, 2**48 - 1), tail=st.integers(0, 2**74 - 1))
+def test_an_id_is_a_uuid_of_version_7_that_holds_its_time(unix_ms: int, tail: int) -> None:
+    made = uuid7(unix_ms, tail)
+
+    assert (made.version, made.variant) == (7, "specified in RFC 4122")
+    assert made.int >> 80 == unix_ms
+
+
+@given(
+    first=st.tuples(st.integers(0, 2**48 - 1), st.integers(0, 2**74 - 1)),
+    second=st.tuples(st.integers(0, 2**48 - 1), st.integers(0, 2**74 - 1)),
+)
+def test_ids_sort_by_time_and_then_by_tail(first: tuple[int, int], second: tuple[int, int]) -> None:
+    assert (uuid7(*first) < uuid7(*second)) == (first < second)
+
+
+@given(steps=st.lists(st.sampled_from([-5000, -1, 0, 0, 0, 1, 60_000]), min_size=2, max_size=50))
+def test_ids_only_grow_even_when_the_clock_steps_back(steps: list[int]) -> None:
+    source, now, made = IdSource(Random(1)), NOON, []
+    for milliseconds in steps:
+        now += milliseconds * MILLISECOND
+        made.append(source.next(now))
+
+    assert all(earlier < later for earlier, later in pairwise(made))
+
+
+def test_ten_thousand_ids_of_one_moment_differ_and_keep_their_order() -> None:
+    source = IdSource(Random(1))
+
+    made = [source.next(NOON) for _ in range(10_000)]
+
+    assert made == sorted(set(made))
+
+
+def test_equal_chance_gives_equal_ids() -> None:
+    assert IdSource(Random(7)).next(NOON) == IdSource(Random(7)).next(NOON)
+    assert IdSource(Random(7)).next(NOON) != IdSource(Random(8)).next(NOON)
+
+
+def test_the_first_id_of_an_instant_divides_earlier_ids_from_later_ones() -> None:
+    border = first_id_of(NOON)
+
+    assert IdSource(Random(1)).next(NOON - MILLISECOND) < border < IdSource(Random(1)).next(NOON)
+    assert first_id_of(NOON) < first_id_of(NOON + SECOND)
