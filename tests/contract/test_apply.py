@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionStatus
@@ -161,7 +160,7 @@ async def test_the_claim_number_only_grows(store: Store) -> None:
 async def test_a_mixed_batch_is_answered_in_order(store: Store) -> None:
     a, b, c, d = await crew(store, 4)
     await end(store, b, DONE)
-    stale = replace(d, claim=Claim(d.claim.execution_id, 7))
+    stale = d._replace(claim=Claim(d.claim.execution_id, 7))
 
     answers = await store.executions.apply(
         [decided(stale, DONE), decided(c, FAILED), decided(b, DONE), decided(a, DONE), decided(b, BROKEN)],

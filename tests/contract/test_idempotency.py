@@ -161,6 +161,55 @@ async def test_calls_without_a_key_are_different_calls(store: Store) -> None:
     assert len(await live_ids(store)) == 2
 
 
+# The same ids -----------------------------------------------------------------------------------------
+
+
+async def test_creating_the_same_jobs_again_creates_nothing(store: Store) -> None:
+    asked = [new_job("a"), new_job("b")]
+    first = await store.jobs.create(asked, now=NOW)
+
+    assert await store.jobs.create(asked, now=NOW + MINUTE) == first
+
+    assert await count_of_jobs(store) == 2
+
+
+async def test_asking_for_the_same_executions_again_makes_nothing_new(store: Store) -> None:
+    job = await create_one(store)
+    asked = [ask(job), ask(job, unique_key="user 7")]
+    await store.executions.enqueue(DEFAULT_TENANT, asked, now=NOW)
+
+    again = await store.executions.enqueue(DEFAULT_TENANT, asked, now=NOW + MINUTE)
+
+    assert again == [Enqueued(one.id, is_new=False) for one in asked]
+    assert await live_ids(store) == [asked[1].id, asked[0].id]
+
+
+async def test_asking_again_for_more_makes_the_rest(store: Store) -> None:
+    job = await create_one(store)
+    first, second = ask(job), ask(job)
+    await store.executions.enqueue(DEFAULT_TENANT, [first], now=NOW)
+
+    answers = await store.executions.enqueue(DEFAULT_TENANT, [first, second], now=NOW)
+
+    assert answers == [Enqueued(first.id, is_new=False), Enqueued(second.id, is_new=True)]
+    assert await live_ids(store) == [second.id, first.id]
+
+
+async def test_asking_again_names_the_execution_that_holds_the_unique_key(store: Store) -> None:
+    job = await create_one(store)
+    holder = ask(job, unique_key="user 7")
+    await store.executions.enqueue(DEFAULT_TENANT, [holder], now=NOW)
+    asked = [ask(job, unique_key="user 7"), ask(job)]
+    await store.executions.enqueue(DEFAULT_TENANT, asked, now=NOW)
+
+    again = await store.executions.enqueue(DEFAULT_TENANT, asked, now=NOW)
+
+    assert [kept.id for kept in again] == [holder.id, asked[1].id]
+
+
+# Many at once -----------------------------------------------------------------------------------------
+
+
 async def test_sixty_four_concurrent_creates_with_one_key_make_one_job(store: Store) -> None:
     calls = [store.jobs.create([new_job("a")], now=NOW, idempotency=KEY) for _ in range(64)]
 

@@ -23,7 +23,7 @@ from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.firing import plan
 from gnomon.core.ids import IdSource
-from gnomon.core.job import DEFAULT_TENANT, Job, JobStatus, TenantId
+from gnomon.core.job import DEFAULT_TENANT, Job, JobStatus, NewJob, TenantId
 from gnomon.core.lease import LEASE, Claim, ClaimRequest, Leased
 from gnomon.core.lifecycle import LeaseExpired, after
 from gnomon.core.occurrence import Firing
@@ -57,6 +57,8 @@ class Machine(RuleBasedStateMachine):
         self.state = self.twins.model.state
         self.ids = IdSource(Random(7))
         self.now = NOW
+        self.created: list[list[NewJob]] = []
+        self.asked: list[tuple[TenantId, list[NewExecution]]] = []
         self.requests: list[ClaimRequest] = []
         self.leased: list[Leased] = []
         self.firings: list[Firing] = []
@@ -89,6 +91,7 @@ class Machine(RuleBasedStateMachine):
     @rule(data=data, tenant=tenants, idempotency=drawn.idempotency("create"))
     def create(self, data: st.DataObject, tenant: TenantId, idempotency: Any) -> None:
         new = data.draw(drawn.new_jobs(self.new_id, tenant, self.jobs(tenant), now=self.now))
+        self.created.append(new)
         self.twins.ask("jobs", "create", new, now=self.now, idempotency=idempotency)
 
     @precondition(lambda self: self.state.jobs)
@@ -108,12 +111,6 @@ class Machine(RuleBasedStateMachine):
         self.firings += [self._planned(job) for job in due]
         self.twins.ask("schedules", "fire", self.firings[-len(due) :] if due else [], now=self.now)
 
-    @precondition(lambda self: self.firings)
-    @rule(data=data)
-    def fire_again(self, data: st.DataObject) -> None:
-        firing = data.draw(st.sampled_from(self.firings))
-        self.twins.ask("schedules", "fire", [firing], now=self.now)
-
     def _planned(self, job: Job) -> Firing:
         live = sum(run.job_id == job.id and run.end is None for run in self.state.runs.values())
         return plan(job, now=self.now, live=live, excluded_dates=frozenset(), new_id=self.new_id, limit=5)
@@ -125,24 +122,14 @@ class Machine(RuleBasedStateMachine):
     def enqueue(self, data: st.DataObject, idempotency: Any) -> None:
         job = data.draw(st.sampled_from(list(self.state.jobs.values())))
         asked = data.draw(drawn.asks(self.new_id, job, self.jobs(job.tenant_id), now=self.now))
-        self.twins.ask("executions", "enqueue", job.tenant_id, asked, now=self.now, idempotency=idempotency)
-
-    @precondition(lambda self: self.state.jobs)
-    @rule(data=data)
-    def enqueue_for_another_tenant(self, data: st.DataObject) -> None:
-        job = data.draw(st.sampled_from(list(self.state.jobs.values())))
-        [other] = set(TENANTS) - {job.tenant_id}
-        self.twins.ask("executions", "enqueue", other, [NewExecution(self.new_id(), job.id)], now=self.now)
+        tenant = NEIGHBOURS if data.draw(st.integers(0, 19)) == 0 else job.tenant_id
+        self.asked.append((tenant, asked))
+        self.twins.ask("executions", "enqueue", tenant, asked, now=self.now, idempotency=idempotency)
 
     @rule(data=data, later=pauses)
     def claim(self, data: st.DataObject, later: timedelta) -> None:
         self.now += later
         self._claim(data.draw(drawn.requests(self.new_id)), LEASE)
-
-    @precondition(lambda self: self.requests)
-    @rule(data=data)
-    def claim_again(self, data: st.DataObject) -> None:
-        self._claim(data.draw(st.sampled_from(self.requests)), LEASE)
 
     def _claim(self, request: ClaimRequest, lease: timedelta) -> None:
         self.requests.append(request)
@@ -211,6 +198,22 @@ class Machine(RuleBasedStateMachine):
             st.sampled_from(held) | st.sampled_from(self.leased) if held else st.sampled_from(self.leased)
         )
         return data.draw(st.lists(one_of, min_size=1, max_size=3))
+
+    # Lost replies ---------------------------------------------------------------------------------------
+
+    @rule(data=data, verb=st.sampled_from(["create", "enqueue", "claim", "fire"]))
+    def ask_again(self, data: st.DataObject, verb: str) -> None:
+        """As somebody does whose reply was lost, perhaps long ago."""
+        match verb:
+            case "create" if self.created:
+                self.twins.ask("jobs", "create", data.draw(st.sampled_from(self.created)), now=self.now)
+            case "enqueue" if self.asked:
+                tenant, asked = data.draw(st.sampled_from(self.asked))
+                self.twins.ask("executions", "enqueue", tenant, asked, now=self.now)
+            case "claim" if self.requests:
+                self._claim(data.draw(st.sampled_from(self.requests)), LEASE)
+            case "fire" if self.firings:
+                self.twins.ask("schedules", "fire", [data.draw(st.sampled_from(self.firings))], now=self.now)
 
     # Records --------------------------------------------------------------------------------------------
 

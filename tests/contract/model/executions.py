@@ -115,6 +115,8 @@ class ModelExecutions:
         return job
 
     def _enqueue(self, new: NewExecution, job: Job, now: datetime) -> Enqueued:
+        if new.id in self.state.runs:
+            return Enqueued(new.id, is_new=False)  # Ids are the caller's own: it asks again.
         for run in self.state.runs.values():
             is_same = new.unique_key is not None and run.unique_key == new.unique_key
             if is_same and run.job_id == job.id and run.end is None:
