@@ -224,5 +224,12 @@ def requests(draw: st.DrawFn, new_id: NewId) -> ClaimRequest:
     )
 
 
+def greedy_request(new_id: NewId) -> ClaimRequest:
+    """Somebody who can do everything and takes all there is."""
+    return ClaimRequest(
+        new_id(), BOB, frozenset(KINDS), frozenset(QUEUES), frozenset(CAPABILITIES), limit=100
+    )
+
+
 def registration_of(worker: WorkerId, boot: int) -> Registration:
     return Registration(worker, UUID(int=boot), f"host {boot}", slots=boot, kinds=frozenset(KINDS))

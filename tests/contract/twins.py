@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from gnomon.core.job import JobStatus, TenantId
@@ -16,6 +16,7 @@ from tests.contract.grounds import Ground
 from tests.contract.model import ModelStore
 
 EVERYTHING = 1000
+FAR_AWAY = datetime(3000, 1, 1, tzinfo=UTC)
 # Answers that are sets: neither their order nor a repetition is anybody's promise.
 SETS = {"renew", "save", "append", "purge", "calendars", "fire"}
 
@@ -76,6 +77,7 @@ async def _visible(
     """What readers see, by place. The model knows which ids there are to ask for."""
     seen: dict[str, Any] = {
         "workers": list(await store.workers.list(limit=EVERYTHING)),
+        "leases": list(await store.executions.expired(now=FAR_AWAY, limit=EVERYTHING)),
         "next due": await store.schedules.next_due(),
         "checkpoints": dict(await store.checkpoints.load(list(model.state.runs))),
     }
