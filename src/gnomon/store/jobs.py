@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from itertools import groupby
 from uuid import UUID
 
 from gnomon.core.graph import check_acyclic
@@ -42,6 +41,7 @@ class SqlJobs:
                 if first is None:
                     await self._insert(session, jobs, now=now)
                     await self._check_dependencies(session, tenant_id, jobs)
+                    await _link(session, jobs)
                 return await _get(session, tenant_id, ids if first is None else first)
         except ForeignKeyViolation:
             raise TenantNotFound(tenant_id) from None
@@ -70,6 +70,7 @@ class SqlJobs:
                     for change in sorted(changes, key=lambda change: change.job_id):
                         await self._change(session, change, now=now)
                     await self._check_dependencies(session, tenant_id, changes)
+                    await _link(session, changes)
                 return await _get(session, tenant_id, ids if first is None else first)
         except UniqueViolation as violation:
             raise await self._name_clash(violation, tenant_id, changes) from None
@@ -114,7 +115,6 @@ class SqlJobs:
         rows = [self._row(job) for job in jobs]
         batch = Rows("new_job", tuple(rows[0]), [tuple(row.values()) for row in rows])
         await session.fetch("jobs_create", batch, now=now)
-        await _link(session, jobs)
 
     def _row(self, job: NewJob) -> dict[str, object]:
         return {
@@ -153,7 +153,6 @@ class SqlJobs:
             now=now,
         )
         await session.fetch("job_links_clear", job_id=change.job_id)
-        await _link(session, [change])
         if change.ends_executions:
             # Twice around the queue: what a claim moves to the leases meanwhile is asked to stop as well.
             await session.fetch("job_running_stop", **key)
@@ -170,14 +169,12 @@ class SqlJobs:
         known = {row["id"] for row in await session.fetch("jobs_get", _wanted(wanted), tenant_id=tenant_id)}
         for missing in sorted(wanted - known):
             raise JobNotFound(missing)
-        edges = await session.fetch("dependency_edges", tenant_id=tenant_id)
-        ordered = sorted(edges, key=lambda edge: edge["job_id"])
-        check_acyclic(
-            {
-                job_id: [edge["depends_on"] for edge in some]
-                for job_id, some in groupby(ordered, key=lambda edge: edge["job_id"])
-            }
-        )
+        edges: dict[UUID, list[UUID]] = {}
+        for edge in await session.fetch("dependency_edges", tenant_id=tenant_id):
+            edges.setdefault(edge["job_id"], []).append(edge["depends_on"])
+        for job in jobs:
+            edges[job.id if isinstance(job, NewJob) else job.job_id] = list(job.dependencies)
+        check_acyclic(edges)
 
     async def _name_clash(
         self, violation: UniqueViolation, tenant_id: TenantId, jobs: Sequence[NewJob] | Sequence[JobChange]
