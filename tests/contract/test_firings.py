@@ -153,7 +153,7 @@ async def test_a_nominal_time_that_has_its_outcome_fires_no_second_time_and_stop
 ) -> None:
     ahead, well = await create(store, new_job(next_run_time=NOW), new_job(next_run_time=NOW))
     first = fired(NOW)
-    # A scheduler whose clock runs ahead fires; then somebody changes the job, and it is due at that time again.
+    # A scheduler whose clock runs ahead fires; then somebody changes the job, which makes it due again.
     await store.schedules.fire([firing_of(ahead, first)], now=NOW)
     current = await store.jobs.get(DEFAULT_TENANT, ahead.id)
     [changed] = await store.jobs.change([change_of(current, JobAction.UPDATE, next_run_time=NOW)], now=NOW)
