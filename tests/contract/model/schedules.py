@@ -58,6 +58,8 @@ class ModelSchedules:
 
     def _fire(self, firing: Firing, job: Job, now: datetime) -> None:
         for occurrence in firing.occurrences:
+            if (job.id, occurrence.nominal_time) in self.state.ledger:
+                continue  # It has its outcome. Clocks that disagree make no second one, and no dead end.
             self.state.ledger[job.id, occurrence.nominal_time] = occurrence
             if occurrence.execution_id is not None:
                 assert occurrence.due is not None
