@@ -22,6 +22,7 @@ from gnomon.store.revisions import Revisions
 from gnomon.store.rows import FIRST_ID, LAST_ID, attempt_of, document_text, execution_of
 
 EXPIRED_LIMIT_MAX = 10_000
+CLAIM_NUMBER_MAX = 2**31 - 1
 
 _CHANGE = (
     "execution_id", "claim", "status", "attempt", "attempts", "crashes", "due", "result", "failure_kind",
@@ -119,11 +120,13 @@ class SqlExecutions:
         first: dict[Claim, int] = {}
         for place, decision in enumerate(decisions):
             first.setdefault(decision.claim, place)
-        rows = sorted((_change_row(decisions[place]) for place in first.values()), key=itemgetter(0, 1))
-        refused = await self._database.fetch("apply", Rows("change", _CHANGE, rows), now=now)
-        if not refused and len(first) == len(decisions):
+        possible = [decisions[place] for claim, place in first.items() if _is_possible(claim)]
+        rows = sorted(map(_change_row, possible), key=itemgetter(0, 1))
+        refused = await self._database.fetch("apply", Rows("change", _CHANGE, rows), now=now) if rows else []
+        if not refused and len(rows) == len(decisions):
             return [Applied.APPLIED] * len(decisions)
         lost = {Claim(row["execution_id"], row["claim"]) for row in refused}
+        lost.update(claim for claim in first if not _is_possible(claim))
         settled = await self._settled([decision.claim for decision in decisions])
         return [
             Applied.APPLIED
@@ -254,5 +257,11 @@ def _wanted(wanted: Iterable[UUID]) -> Rows:
     return Rows("wanted", ("id",), [(one,) for one in sorted(wanted)])
 
 
+def _is_possible(claim: Claim) -> bool:
+    """A forged number that no column can hold is a lost claim, not an error of the driver."""
+    return 0 < claim.number <= CLAIM_NUMBER_MAX
+
+
 def _held(claims: Sequence[Claim]) -> Rows:
-    return Rows("held", ("execution_id", "claim"), [(claim.execution_id, claim.number) for claim in claims])
+    possible = [(claim.execution_id, claim.number) for claim in claims if _is_possible(claim)]
+    return Rows("held", ("execution_id", "claim"), possible)
