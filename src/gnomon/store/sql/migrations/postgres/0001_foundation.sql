@@ -99,7 +99,7 @@ CREATE TABLE job_revisions (
     timeout_seconds double precision CHECK (timeout_seconds > 0),
     max_concurrent  integer          CHECK (max_concurrent >= 1),
     delivery        text             NOT NULL CHECK (delivery IN ('at_least_once', 'at_most_once')),
-    payload         jsonb            NOT NULL,
+    payload         json             NOT NULL,
     retry           jsonb            NOT NULL,
     schedule        jsonb            NOT NULL,
     created_at      timestamptz      NOT NULL,
@@ -161,7 +161,7 @@ CREATE TABLE executions (
     due          timestamptz NOT NULL,
     created_at   timestamptz NOT NULL,
     unique_key   text,
-    input        jsonb
+    input        json
 ) PARTITION BY RANGE (id);
 CREATE TABLE executions_default PARTITION OF executions DEFAULT;
 CREATE INDEX executions_job ON executions (job_id, id);
@@ -180,7 +180,7 @@ CREATE TABLE endings (
     worker          text,
     started_at      timestamptz,
     finished_at     timestamptz NOT NULL,
-    result          jsonb,
+    result          json,
     failure_kind    text,
     failure_message text,
     CHECK ((last_attempt IS NULL) = (worker IS NULL)),
@@ -261,7 +261,7 @@ CREATE TABLE checkpoints (
     execution_id uuid             PRIMARY KEY,
     tenant_id    uuid             NOT NULL,
     claim        integer          NOT NULL CHECK (claim >= 1),
-    state        jsonb            NOT NULL,
+    state        json             NOT NULL,
     progress     double precision CHECK (progress BETWEEN 0 AND 1),
     saved_at     timestamptz      NOT NULL
 );
@@ -274,7 +274,7 @@ CREATE TABLE run_logs (
     at           timestamptz NOT NULL,
     level        text        NOT NULL CHECK (level IN ('DEBUG', 'INFO', 'WARNING', 'ERROR')),
     message      text        NOT NULL,
-    context      jsonb,
+    context      json,
     PRIMARY KEY (execution_id, claim, number)
 ) PARTITION BY RANGE (execution_id);
 CREATE TABLE run_logs_default PARTITION OF run_logs DEFAULT;
@@ -355,7 +355,7 @@ CREATE TABLE dag_tasks (
     trigger_rule    text             NOT NULL CHECK (trigger_rule IN
                     ('all_success', 'all_done', 'one_success', 'one_failed', 'none_failed')),
     kind            text             NOT NULL,
-    payload         jsonb            NOT NULL,
+    payload         json             NOT NULL,
     retry           jsonb            NOT NULL,
     timeout_seconds double precision CHECK (timeout_seconds > 0),
     priority        smallint         NOT NULL CHECK (priority BETWEEN 0 AND 9),
@@ -409,7 +409,7 @@ CREATE TABLE notifications (
     channel    text        NOT NULL CHECK (channel IN ('email', 'webhook')),
     target     text        NOT NULL,
     template   text        NOT NULL,
-    payload    jsonb,
+    payload    json,
     created_at timestamptz NOT NULL,
     sent_at    timestamptz
 );
