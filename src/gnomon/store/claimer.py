@@ -72,10 +72,8 @@ class Claimer:
                 now=now,
                 lease_until=lease_until,
             )
-        except UniqueViolation as violation:
-            if violation.constraint != "leases_request":
-                raise
-            # The same request, sent twice at once: the other one was first, and its claims are ours.
+        except UniqueViolation:
+            # This very request has been here before; perhaps its reply got lost. Its claims are the answer.
             return await self._database.read("claimed", request_id=request.id)
 
     def _remember(self, rows: Sequence[Row]) -> None:
