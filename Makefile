@@ -19,7 +19,7 @@ help: ## Show this help.
 
 up: $(READY) ## Set up and run Gnomon on its embedded default. Not built yet: the engine is the next part.
 	@echo "make up: Gnomon does not run yet. This release holds the core and the stores; the engine comes next." >&2
-	@echo "Try: $(BIN)/gnomon db migrate --database ./gnomon.db" >&2
+	@echo "What works today: $(BIN)/gnomon db migrate, then docs/tutorial/first-steps.md" >&2
 	@exit 1
 
 test: check ## Set up, check, and run every test, on SQLite and on a real PostgreSQL.

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
 
+from gnomon.app import open_database
+from gnomon.store.migrate import migrate
 from tests.postgres import Installation, PostgresServer, all_servers
 
 SERVERS: dict[str, Installation] = all_servers()
 BUNDLED = next(iter(SERVERS))
+
+TEMPLATE = "gnomon_template"
+MIGRATED_AT = datetime(2030, 1, 1, tzinfo=UTC)
 
 StartServer = Callable[[str], PostgresServer]
 MakeDatabase = Callable[..., Awaitable[str]]
@@ -51,3 +57,27 @@ async def fresh_database(postgres: StartServer) -> AsyncIterator[MakeDatabase]:
     yield make
     for server, name in made:
         await server.drop_database(name)
+
+
+@pytest.fixture(scope="session")
+def with_template() -> set[str]:
+    """The names of the servers that have a migrated database to copy."""
+    return set()
+
+
+@pytest.fixture
+def migrated_database(
+    postgres: StartServer, fresh_database: MakeDatabase, with_template: set[str]
+) -> MakeDatabase:
+    """A function that makes a database with the schema of this release and returns its address."""
+
+    async def make(server: PostgresServer | None = None) -> str:
+        server = server or postgres(BUNDLED)
+        if server.name not in with_template:
+            database = await open_database(await server.create_database(TEMPLATE))
+            await migrate(database, now=MIGRATED_AT)
+            await database.close()
+            with_template.add(server.name)
+        return await fresh_database(server, template=TEMPLATE)
+
+    return make

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 from gnomon.errors import InvalidInput, StoreRefused
 from gnomon.store.claimer import RESCAN
-from gnomon.store.files import claim_file
-from gnomon.store.migrate import refusal
+from gnomon.store.files import claim_file, is_new_file
+from gnomon.store.migrate import AppliedMigration, refusal
 from gnomon.store.postgres import PostgresDatabase
 from gnomon.store.sql_store import SqlStore
-from gnomon.store.sqlite import MEMORY, SqliteDatabase
+from gnomon.store.sqlite import MEMORY, SqliteDatabase, sqlite_release
 
 POSTGRES_SCHEMES = ("postgresql://", "postgres://")
 SQLITE_SCHEME = "sqlite://"
 
 AnyDatabase = PostgresDatabase | SqliteDatabase
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What a database is, how far its schema is, and why Gnomon must not run on it, if so."""
+
+    server: str
+    applied: Sequence[AppliedMigration]
+    refusals: Sequence[str]
 
 
 async def open_database(url: str) -> AnyDatabase:
@@ -50,16 +61,46 @@ async def open_store(url: str, *, rescan: timedelta = RESCAN) -> SqlStore:
     return SqlStore(database, rescan=rescan)
 
 
+async def inspect(url: str) -> Inspection:
+    """Look, and change nothing: a file that is not there yet is not made."""
+    if dialect_of(url) == SqliteDatabase.dialect and (path := _path(url)) != MEMORY and is_new_file(path):
+        return _inspection(SqliteDatabase.dialect, sqlite_release(), [], refusals=[])
+    database = await _connect(url)
+    try:
+        return _inspection(
+            database.dialect,
+            await database.release(),
+            await database.applied_migrations(),
+            refusals=await database.refusals(),
+        )
+    finally:
+        await database.close()
+
+
+def dialect_of(url: str) -> str:
+    return PostgresDatabase.dialect if url.startswith(POSTGRES_SCHEMES) else SqliteDatabase.dialect
+
+
+def _inspection(
+    dialect: str, server: str, applied: Sequence[AppliedMigration], *, refusals: Sequence[str]
+) -> Inspection:
+    reason = refusal(dialect, applied)
+    return Inspection(server, applied, [*refusals, *([reason] if reason else [])])
+
+
 async def _connect(url: str) -> AnyDatabase:
-    if url.startswith(POSTGRES_SCHEMES):
+    if dialect_of(url) == PostgresDatabase.dialect:
         return await PostgresDatabase.open(url)
+    path = _path(url)
+    return SqliteDatabase(MEMORY if path == MEMORY else str(claim_file(Path(path))))
+
+
+def _path(url: str) -> str:
     path = url.removeprefix(SQLITE_SCHEME)
     if "://" in path:
         raise InvalidInput(
             "database", f"{path.partition('://')[0]!r} is not a known kind; use postgresql:// or sqlite://."
         )
-    if path == MEMORY:
-        return SqliteDatabase(MEMORY)
     if not path or path == "/":
         raise InvalidInput("database", "names no file. Example: sqlite:///var/lib/gnomon/gnomon.db")
-    return SqliteDatabase(str(claim_file(Path(path))))
+    return path

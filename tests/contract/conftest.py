@@ -56,6 +56,6 @@ def each_ground(request: pytest.FixtureRequest, ground: FindGround) -> Ground:
 
 @pytest.fixture
 async def store(each_ground: Ground) -> AsyncIterator[Store]:
-    opened = await each_ground.fresh()
-    yield opened
-    await opened.close()
+    store = await each_ground.fresh()
+    yield store
+    await store.close()

@@ -172,6 +172,39 @@ async def test_the_same_request_gets_only_what_it_still_holds(store: Store) -> N
     assert [one.claim for one in again] == [first[0].claim, first[2].claim]
 
 
+async def test_the_request_that_took_the_last_work_gets_it_again(store: Store) -> None:
+    execution_id = await enqueue_one(store)
+    once = request()
+    await store.executions.claim(once, now=NOW, lease_until=NOW + LEASE)
+
+    again = await store.executions.claim(once, now=NOW, lease_until=NOW + LEASE)
+
+    assert [one.claim for one in again] == [Claim(execution_id, 1)]
+
+
+async def test_a_request_whose_claims_have_ended_gets_nothing_until_it_is_forgotten(store: Store) -> None:
+    job = await create_one(store)
+    await enqueue(store, ask(job), ask(job))
+    once = request(limit=1)
+    [first] = await store.executions.claim(once, now=NOW, lease_until=NOW + LEASE)
+    await end(store, first, DONE)
+    assert list(await store.executions.claim(once, now=NOW, lease_until=NOW + LEASE)) == []
+
+    await store.executions.forget_requests(before=NOW)
+    assert list(await store.executions.claim(once, now=NOW, lease_until=NOW + LEASE)) == []
+    await store.executions.forget_requests(before=NOW + SECOND)
+
+    assert len(await store.executions.claim(once, now=NOW, lease_until=NOW + LEASE)) == 1
+
+
+async def test_a_request_that_found_nothing_may_find_something_later(store: Store) -> None:
+    once = request()
+    assert list(await store.executions.claim(once, now=NOW, lease_until=NOW + LEASE)) == []
+    await enqueue_one(store)
+
+    assert len(await store.executions.claim(once, now=NOW, lease_until=NOW + LEASE)) == 1
+
+
 async def test_a_crowd_of_workers_gets_everything_once(store: Store) -> None:
     job = await create_one(store)
     asked = await enqueue(store, *(ask(job) for _ in range(60)))

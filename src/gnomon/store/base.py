@@ -162,6 +162,9 @@ class ExecutionStore(Protocol):
         Ids that do not exist are missing from the answer.
         """
 
+    async def forget_requests(self, *, before: datetime) -> None:
+        """Forget which claims were asked for before then. After that, the same request claims anew."""
+
     async def get(self, tenant_id: TenantId, execution_id: ExecutionId, *, now: datetime) -> Execution:
         """Raises ExecutionNotFound. `now` tells PENDING from QUEUED."""
 

@@ -42,6 +42,9 @@ class Claimer:
         if not rows and (remembers or await self._start_over(now)):
             self._positions.clear()
             rows = await self._scan(request, now=now, lease_until=lease_until)
+        if not rows:
+            # Nothing to take; but this very request may have taken the last of it, and its reply was lost.
+            rows = await self._database.read("claimed", request_id=request.id)
         if len(rows) < request.limit:
             self._positions.clear()
         else:
@@ -72,10 +75,8 @@ class Claimer:
                 now=now,
                 lease_until=lease_until,
             )
-        except UniqueViolation as violation:
-            if violation.constraint != "leases_request":
-                raise
-            # The same request, sent twice at once: the other one was first, and its claims are ours.
+        except UniqueViolation:
+            # This very request has been here before; perhaps its reply got lost. Its claims are the answer.
             return await self._database.read("claimed", request_id=request.id)
 
     def _remember(self, rows: Sequence[Row]) -> None:

@@ -13,7 +13,7 @@ from gnomon.core.job import JobStatus, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.limits import check_batch, check_limit
 from gnomon.core.records import ExecutionFilter, Page
-from gnomon.errors import ExecutionNotFound, IllegalTransition, JobNotFound
+from gnomon.errors import ExecutionNotFound, IllegalTransition, JobNotFound, StoreUnavailable
 from gnomon.store.base import Applied, Decision
 from gnomon.store.claimer import Claimer
 from gnomon.store.database import Database, Row, Rows, Session, UniqueViolation
@@ -23,6 +23,7 @@ from gnomon.store.rows import FIRST_ID, LAST_ID, attempt_of, document_text, exec
 
 EXPIRED_LIMIT_MAX = 10_000
 CLAIM_NUMBER_MAX = 2**31 - 1
+ROUNDS_MAX = 100
 
 _CHANGE = (
     "execution_id", "claim", "status", "attempt", "attempts", "crashes", "due", "result", "failure_kind",
@@ -147,12 +148,19 @@ class SqlExecutions:
         check_batch(len(execution_ids), field="executions")
         wanted = _wanted(set(execution_ids))
         async with self._database.transaction() as session:
-            # Twice around the queue: what a claim moves to the leases meanwhile is asked to stop as well.
-            await session.fetch("executions_stop", wanted, tenant_id=tenant_id)
-            await session.fetch("executions_end_waiting", wanted, tenant_id=tenant_id, now=now)
-            await session.fetch("executions_stop", wanted, tenant_id=tenant_id)
-            rows = await session.fetch("executions_get", wanted, tenant_id=tenant_id)
-        return {one.id: one.status for one in (execution_of(row, now=now) for row in rows)}
+            # Claims and retries move executions between our statements. What we ended or asked to stop is
+            # locked by us and stays; for the rest, look again.
+            for _ in range(ROUNDS_MAX):
+                await session.fetch("executions_stop", wanted, tenant_id=tenant_id)
+                await session.fetch("executions_end_waiting", wanted, tenant_id=tenant_id, now=now)
+                rows = await session.fetch("executions_get", wanted, tenant_id=tenant_id)
+                found = [execution_of(row, now=now) for row in rows]
+                if all(one.status.is_final or one.cancel_requested for one in found):
+                    return {one.id: one.status for one in found}
+            raise StoreUnavailable(f"cancel: executions moved away {ROUNDS_MAX} times in a row. Ask again.")
+
+    async def forget_requests(self, *, before: datetime) -> None:
+        await self._database.fetch("requests_forget", before=before)
 
     async def get(self, tenant_id: TenantId, execution_id: ExecutionId, *, now: datetime) -> Execution:
         rows = await self._database.read("executions_get", _wanted([execution_id]), tenant_id=tenant_id)
@@ -195,6 +203,10 @@ class SqlExecutions:
 
 async def _jobs_for(session: Session, tenant_id: TenantId, job_ids: Collection[UUID]) -> Mapping[UUID, Row]:
     rows = await session.fetch("jobs_for_enqueue", _wanted(job_ids), tenant_id=tenant_id)
+    if len(rows) < len(job_ids):
+        # A job that got a new revision while we waited for its lock is missing, since our statement is
+        # too old to see that revision. Now that we hold the lock, it is found.
+        rows = await session.fetch("jobs_for_enqueue", _wanted(job_ids), tenant_id=tenant_id)
     jobs = {row["id"]: row for row in rows if row["status"] != JobStatus.DELETED}
     for job_id in job_ids:
         if job_id not in jobs:
@@ -214,10 +226,14 @@ async def _take_keys(
     batch = Rows(
         "wanted_key", ("job_id", "unique_key", "execution_id"), [(*key, own) for own, key in keyed.items()]
     )
-    await session.fetch("unique_keys_take", batch, tenant_id=tenant_id)
-    rows = await session.fetch("unique_keys_find", batch, tenant_id=tenant_id)
-    holders = {(row["job_id"], row["unique_key"]): row["execution_id"] for row in rows}
-    return {own: holders[key] for own, key in keyed.items()}
+    for _ in range(ROUNDS_MAX):
+        await session.fetch("unique_keys_take", batch, tenant_id=tenant_id)
+        rows = await session.fetch("unique_keys_find", batch, tenant_id=tenant_id)
+        holders = {(row["job_id"], row["unique_key"]): row["execution_id"] for row in rows}
+        # A holder that ended between the two statements took its key with it: take again.
+        if holders.keys() >= set(keyed.values()):
+            return {own: holders[key] for own, key in keyed.items()}
+    raise StoreUnavailable(f"enqueue: a unique key changed hands {ROUNDS_MAX} times in a row. Ask again.")
 
 
 def _asked_row(one: NewExecution, job: Row, *, now: datetime) -> tuple[object, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 from gnomon.errors import StoreRefused
@@ -30,7 +31,15 @@ def claim_file(path: Path) -> Path:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise StoreRefused(f"{path} cannot be opened: {error.strerror}.") from error
+    if path.stat().st_mode & stat.S_IWOTH:
+        raise StoreRefused(f"Everybody on this machine may write {path}. Run: chmod 600 {path}")
     return path
+
+
+def is_new_file(path: str) -> bool:
+    """True if there is no database yet: no file, or an empty one."""
+    found = Path(path).expanduser()
+    return not found.exists() or (found.is_file() and found.stat().st_size == 0)
 
 
 def file_system_of(folder: Path, mounts: str | None = None) -> str | None:

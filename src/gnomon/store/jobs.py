@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import TypedDict
 from uuid import UUID
 
 from gnomon.core.graph import check_acyclic
@@ -12,13 +13,19 @@ from gnomon.core.job import Job, JobId, NewJob, Revision, TenantId, shard_of
 from gnomon.core.lifecycle import JobChange
 from gnomon.core.limits import check_batch, check_limit
 from gnomon.core.records import JobFilter, Page
-from gnomon.errors import JobAlreadyExists, JobNotFound, TenantNotFound, VersionConflict
+from gnomon.errors import JobAlreadyExists, JobNotFound, StoreUnavailable, TenantNotFound, VersionConflict
 from gnomon.store.database import Database, ForeignKeyViolation, Rows, Session, UniqueViolation
 from gnomon.store.idempotency import first_answer
 from gnomon.store.lanes import Lanes, lane_of
 from gnomon.store.rows import LAST_ID, definition_columns, ids_text, job_of, names_text, revision_of
 
 JOB_BATCH_MAX = 1000
+ROUNDS_MAX = 100
+
+
+class _Key(TypedDict):
+    job_id: JobId
+    tenant_id: TenantId
 
 
 class SqlJobs:
@@ -39,6 +46,7 @@ class SqlJobs:
                 ids = [job.id for job in jobs]
                 first = await first_answer(session, tenant_id, idempotency, ids, now=now)
                 if first is None:
+                    await _lock_dependencies(session, tenant_id, jobs)
                     await self._insert(session, jobs, now=now)
                     await self._check_dependencies(session, tenant_id, jobs)
                     await _link(session, jobs)
@@ -66,6 +74,7 @@ class SqlJobs:
                 ids = [change.job_id for change in changes]
                 first = await first_answer(session, tenant_id, idempotency, ids, now=now)
                 if first is None:
+                    await _lock_dependencies(session, tenant_id, changes)
                     # In the order of ids, so that two batches cannot wait for each other.
                     for change in sorted(changes, key=lambda change: change.job_id):
                         await self._change(session, change, now=now)
@@ -128,7 +137,7 @@ class SqlJobs:
         } | definition_columns(job.definition, self._lanes.known[lane_of(job.tenant_id, job.definition)])
 
     async def _change(self, session: Session, change: JobChange, *, now: datetime) -> None:
-        key = {"job_id": change.job_id, "tenant_id": change.tenant_id}
+        key: _Key = {"job_id": change.job_id, "tenant_id": change.tenant_id}
         found = await session.fetch("job_lock", **key)
         if not found:
             raise JobNotFound(change.job_id)
@@ -154,10 +163,7 @@ class SqlJobs:
         )
         await session.fetch("job_links_clear", job_id=change.job_id)
         if change.ends_executions:
-            # Twice around the queue: what a claim moves to the leases meanwhile is asked to stop as well.
-            await session.fetch("job_running_stop", **key)
-            await session.fetch("job_waiting_end", now=now, **key)
-            await session.fetch("job_running_stop", **key)
+            await _end_executions(session, now=now, **key)
 
     async def _check_dependencies(
         self, session: Session, tenant_id: TenantId, jobs: Sequence[NewJob] | Sequence[JobChange]
@@ -165,7 +171,6 @@ class SqlJobs:
         wanted = {dependency for job in jobs for dependency in job.dependencies}
         if not wanted:
             return
-        await session.fetch("tenant_lock", tenant_id=tenant_id)
         known = {row["id"] for row in await session.fetch("jobs_get", _wanted(wanted), tenant_id=tenant_id)}
         for missing in sorted(wanted - known):
             raise JobNotFound(missing)
@@ -192,6 +197,25 @@ class SqlJobs:
 
 async def _get(session: Session, tenant_id: TenantId, ids: Sequence[UUID]) -> list[Job]:
     return [job_of(row) for row in await session.fetch("jobs_get", _wanted(ids), tenant_id=tenant_id)]
+
+
+async def _lock_dependencies(
+    session: Session, tenant_id: TenantId, jobs: Sequence[NewJob] | Sequence[JobChange]
+) -> None:
+    """Before any job is locked: two that hold a job each would wait for each other here."""
+    if any(job.dependencies for job in jobs):
+        await session.fetch("tenant_lock", tenant_id=tenant_id)
+
+
+async def _end_executions(session: Session, *, job_id: JobId, tenant_id: TenantId, now: datetime) -> None:
+    """Claims and retries move executions between our statements: go on until there is nothing left."""
+    key: _Key = {"job_id": job_id, "tenant_id": tenant_id}
+    for _ in range(ROUNDS_MAX):
+        await session.fetch("job_running_stop", **key)
+        await session.fetch("job_waiting_end", now=now, **key)
+        if not await session.fetch("job_still_runs", **key):
+            return
+    raise StoreUnavailable(f"Executions of job {job_id} moved away {ROUNDS_MAX} times in a row. Ask again.")
 
 
 async def _link(session: Session, jobs: Sequence[NewJob] | Sequence[JobChange]) -> None:

@@ -5,7 +5,7 @@ See docs/adr/0007-migrations.md for what an expand and a contract may do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -103,13 +103,19 @@ def changed(known: Mapping[int, Migration], applied: Sequence[AppliedMigration])
 
 async def migrate(database: Migratable, *, now: datetime) -> Sequence[Migration]:
     """Bring the schema up to this release. Returns what was run. Safe to run twice, or at once by many."""
+    return [migration async for migration in migrating(database, now=now)]
+
+
+async def migrating(database: Migratable, *, now: datetime) -> AsyncIterator[Migration]:
+    """The same, each migration as soon as it is done."""
     applied = await database.applied_migrations()
     known = {migration.number: migration for migration in migrations(database.dialect)}
     reason = changed(known, applied)
     if reason is not None:
         raise StoreRefused(reason)
-    todo = pending(database.dialect, applied)
-    return [one for one in todo if await database.apply_migration(one, now=now)]
+    for migration in pending(database.dialect, applied):
+        if await database.apply_migration(migration, now=now):
+            yield migration
 
 
 def record_of(migration: Migration) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -45,6 +45,13 @@ _UNREACHABLE: Final = (
     asyncpg.exceptions.IdleInTransactionSessionTimeoutError,
     asyncpg.exceptions.ReadOnlySQLTransactionError,
     asyncpg.exceptions.DiskFullError,
+    asyncpg.exceptions.QueryCanceledError,
+)
+# The server answers, and says no: to the name, the password, the database, or the role.
+_NOT_LET_IN: Final = (
+    asyncpg.exceptions.InvalidAuthorizationSpecificationError,
+    asyncpg.exceptions.InvalidCatalogNameError,
+    asyncpg.exceptions.InsufficientPrivilegeError,
 )
 _TRY_AGAIN: Final = (asyncpg.exceptions.DeadlockDetectedError, asyncpg.exceptions.SerializationError)
 _POOLED: Final = (
@@ -65,7 +72,8 @@ class PostgresSession:
             # An empty batch still needs its columns: empty arrays.
             columns = zip(*batch.rows, strict=True) if batch.rows else ((),) * len(batch.columns)
             for name, column in zip(batch.columns, columns, strict=True):
-                values[f"{batch.name}.{name}"] = column
+                # unnest fills up shorter arrays with NULL, so a column that holds nothing else is not sent.
+                values[f"{batch.name}.{name}"] = () if column.count(None) == len(column) else column
         rows: Sequence[Row] = await self._connection.fetch(text, *[values[name] for name in names])
         return rows
 
@@ -117,11 +125,20 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
-        async with self._session() as session, session._connection.transaction():
-            yield session
+        try:
+            async with self._session() as session, session._connection.transaction():
+                yield session
+        except _TRY_AGAIN as error:
+            # The body is the caller's, so only the caller can run it again.
+            raise StoreUnavailable(f"PostgreSQL broke a deadlock at our cost: {error}") from error
 
     async def close(self) -> None:
         await self._pool.close()
+
+    async def release(self) -> str:
+        """What serves us, in words."""
+        [facts] = await self.read("server_facts")
+        return f"PostgreSQL {facts['release']}"
 
     async def refusals(self) -> Sequence[str]:
         [facts] = await self.read("server_facts")
@@ -134,11 +151,11 @@ class PostgresDatabase:
         return [applied_of(row) for row in await self.read("migrations_applied")]
 
     async def apply_migration(self, migration: Migration, *, now: datetime) -> bool:
+        await self._make_bookkeeping()
         async with self.transaction() as session:
             assert isinstance(session, PostgresSession)
             # Fail rather than stop the queue behind a lock that somebody holds.
             await session.run_text(f"SET LOCAL lock_timeout = '{MIGRATION_LOCK_TIMEOUT.seconds}s'")
-            await session.fetch("migrations_table")
             await session.run_text("LOCK TABLE schema_migrations IN EXCLUSIVE MODE")
             if migration.number in {row["number"] for row in await session.fetch("migrations_applied")}:
                 return False
@@ -147,6 +164,12 @@ class PostgresDatabase:
             for statement in partition_statements(now):
                 await session.run_text(statement)
         return True
+
+    async def _make_bookkeeping(self) -> None:
+        # IF NOT EXISTS does not help two that look at the same moment: the later one fails when the earlier
+        # one has committed, and finds the table it wanted.
+        with suppress(UniqueViolation, asyncpg.exceptions.DuplicateTableError):
+            await self.fetch("migrations_table")
 
     @asynccontextmanager
     async def _session(self) -> AsyncIterator[PostgresSession]:
@@ -161,6 +184,10 @@ class PostgresDatabase:
             raise StoreRefused(
                 "This PostgreSQL server is a read-only standby. Point Gnomon at the primary."
             ) from error
+        except asyncpg.exceptions.LockNotAvailableError as error:
+            raise StoreUnavailable(f"Somebody holds a lock that we need: {error}. Try again.") from error
+        except _NOT_LET_IN as error:
+            raise StoreRefused(f"PostgreSQL does not let us in: {error}.") from error
         except _POOLED as error:
             raise StoreUnavailable(
                 f"There seems to be a connection pooler in between ({error}). "

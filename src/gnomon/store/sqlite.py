@@ -33,13 +33,15 @@ BUSY_TIMEOUT = timedelta(seconds=10)
 
 IDS = frozenset({
     "id", "tenant_id", "job_id", "execution_id", "depends_on", "boot", "request_id", "redriven_as", "new_id",
+    "dag_id", "dag_run_id",
 })  # fmt: skip
 TIMES = frozenset({
     "created_at", "updated_at", "next_run_time", "last_run_time", "anchor", "nominal_time", "nominal_until",
     "due", "recorded_at", "started_at", "finished_at", "lease_until", "saved_at", "at", "died_at",
-    "redriven_at", "registered_at", "last_seen_at", "applied_at",
+    "redriven_at", "registered_at", "last_seen_at", "applied_at", "disabled_at", "expires_at", "revoked_at",
+    "last_used_at", "sent_at",
 })  # fmt: skip
-FLAGS = frozenset({"cancel_requested"})
+FLAGS = frozenset({"cancel_requested", "allow_partial_completion"})
 
 # The codes that speak of the disk or of other processes. Everything else is our own mistake.
 _TROUBLE = frozenset({
@@ -102,6 +104,10 @@ def _bound_column(column: tuple[object, ...]) -> Iterable[object] | None:
     return _bound(column)
 
 
+def sqlite_release() -> str:
+    return f"SQLite {sqlite3.sqlite_version}"
+
+
 class Connection:
     """One SQLite connection and the statements it runs. Used by one thread at a time."""
 
@@ -110,7 +116,10 @@ class Connection:
         self.raw = sqlite3.connect(
             path, isolation_level=None, check_same_thread=False, timeout=BUSY_TIMEOUT.total_seconds()
         )
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY"):
+        [[journal_mode]] = self.raw.execute("PRAGMA journal_mode=WAL")
+        if path != MEMORY and journal_mode != "wal":
+            raise StoreRefused(f"{path} cannot have a write-ahead log: its journal stays {journal_mode!r}.")
+        for pragma in ("synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY"):
             self.raw.execute(f"PRAGMA {pragma}")
         for statement in self._statements["temporary_tables"]:
             self.raw.execute(statement)
@@ -149,6 +158,15 @@ class Connection:
             f"INSERT INTO temp.{batch.name} ({','.join(given)}) VALUES ({places})",  # noqa: S608
             zip(*given.values(), strict=True),
         )
+
+
+def _connected(path: str) -> Connection:
+    try:
+        return Connection(path)
+    except sqlite3.OperationalError as error:
+        raise StoreUnavailable(f"SQLite: {path}: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise StoreRefused(f"{path} is no SQLite database that can be used: {error}.") from error
 
 
 def _read(cursor: sqlite3.Cursor) -> list[Row]:
@@ -190,10 +208,10 @@ class SqliteDatabase:
                 f"SQLite {sqlite3.sqlite_version} is too old; Gnomon needs "
                 f"{'.'.join(map(str, SQLITE_VERSION_MIN))} or newer."
             )
-        self.writer = Connection(path)
+        self.writer = _connected(path)
         self._writer_thread = ThreadPoolExecutor(1, "gnomon-sqlite-writer")
         # A database in memory belongs to its one connection, so its readers are its writer.
-        readers = [] if path == MEMORY else [Connection(path) for _ in range(READERS)]
+        readers = [] if path == MEMORY else [_connected(path) for _ in range(READERS)]
         self._readers = [(reader, ThreadPoolExecutor(1, "gnomon-sqlite-reader")) for reader in readers]
         self._next_reader = cycle(self._readers)
         self._turn = asyncio.Lock()
@@ -234,6 +252,10 @@ class SqliteDatabase:
         for connection, thread in [*self._readers, (self.writer, self._writer_thread)]:
             await _hop(thread, connection.raw.close)
             thread.shutdown()
+
+    async def release(self) -> str:
+        """What serves us, in words."""
+        return sqlite_release()
 
     async def refusals(self) -> Sequence[str]:
         return []  # What would have to be refused was refused when the file was opened.

@@ -42,10 +42,11 @@ class ModelExecutions:
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
         runs = sorted(self.state.runs.values(), key=lambda run: (-run.priority, run.due, run.id))
-        held = [run.leased() for run in runs if run.lease and run.lease.request.id == request.id]
-        if held:
-            return held
+        if request.id in self.state.requests:
+            return [run.leased() for run in runs if run.lease and run.lease.request.id == request.id]
         fitting = [run for run in runs if run.is_waiting and run.due <= now and run.lane.fits(request)]
+        if fitting:
+            self.state.requests[request.id] = now
         for run in fitting[: request.limit]:
             run.claim += 1
             run.lease = Lease(request, started_at=now, until=lease_until)
@@ -78,6 +79,9 @@ class ModelExecutions:
                 run.stop(now)
                 answer[execution_id] = run.status(now)
         return answer
+
+    async def forget_requests(self, *, before: datetime) -> None:
+        self.state.requests = {one: at for one, at in self.state.requests.items() if at >= before}
 
     async def get(self, tenant_id: TenantId, execution_id: ExecutionId, *, now: datetime) -> Execution:
         run = self.state.runs.get(execution_id)

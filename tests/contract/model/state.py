@@ -147,6 +147,7 @@ class State:
     ledger: dict[tuple[JobId, datetime], Occurrence] = field(default_factory=dict)
     calendars: dict[tuple[TenantId, str], Calendar] = field(default_factory=dict)
     runs: dict[ExecutionId, Run] = field(default_factory=dict)
+    requests: dict[UUID, datetime] = field(default_factory=dict)
     checkpoints: dict[ExecutionId, Checkpoint] = field(default_factory=dict)
     logs: dict[tuple[Claim, int], LogLine] = field(default_factory=dict)
     dead_letters: dict[ExecutionId, DeadLetter] = field(default_factory=dict)

@@ -1,3 +1,4 @@
+-- Rare (a reply got lost), so it has no index of its own and reads all that runs.
 SELECT leases.execution_id, leases.tenant_id, leases.job_id, leases.revision, leases.lane_id, leases.priority,
        leases.due, leases.nominal_time, leases.claim, leases.attempts, leases.crashes, leases.worker,
        leases.started_at, leases.lease_until, leases.cancel_requested, executions.input

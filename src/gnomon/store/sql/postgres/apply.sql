@@ -44,8 +44,8 @@ WITH change AS (
     SELECT execution_id, tenant_id, job_id, dead, failure_kind, failure_message, attempts, :now
     FROM held WHERE dead IS NOT NULL
 ), freed AS (
-    DELETE FROM unique_keys USING held
-    WHERE unique_keys.execution_id = held.execution_id AND held.due IS NULL
+    DELETE FROM unique_keys
+    WHERE execution_id = ANY (ARRAY(SELECT held.execution_id FROM held WHERE held.due IS NULL))
 )
 SELECT execution_id, claim FROM change
 WHERE (execution_id, claim) NOT IN (SELECT execution_id, claim FROM held)

@@ -1,9 +1,7 @@
 -- Priorities from high to low; within one, each lane from where this claimer was last, merged by due time.
 -- The outer LIMIT stops the loop, so lower priorities are not even looked at once enough is found.
 -- MATERIALIZED fences the planner: without it a nested loop may lock more rows than LIMIT.
-WITH again AS MATERIALIZED (
-    SELECT execution_id FROM leases WHERE request_id = :request_id
-), picked AS MATERIALIZED (
+WITH picked AS MATERIALIZED (
     SELECT found.*
     FROM unnest(:priorities::smallint[]) AS level (priority)
     CROSS JOIN LATERAL (
@@ -11,7 +9,7 @@ WITH again AS MATERIALIZED (
         FROM unnest(:scan.lane_id::integer[], :scan.priority::smallint[], :scan.due::timestamptz[],
                     :scan.execution_id::uuid[]) AS scan (lane_id, priority, due, execution_id)
         CROSS JOIN LATERAL (
-            SELECT queue.* FROM queue
+            SELECT queue.*, queue.ctid AS place FROM queue
             WHERE queue.lane_id = scan.lane_id AND queue.priority = scan.priority AND queue.waits_for IS NULL
               AND queue.due <= :now AND (queue.due, queue.execution_id) > (scan.due, scan.execution_id)
             ORDER BY queue.due, queue.execution_id
@@ -22,23 +20,23 @@ WITH again AS MATERIALIZED (
         ORDER BY waiting.due, waiting.execution_id
         LIMIT :limit
     ) AS found
-    WHERE NOT EXISTS (SELECT 1 FROM again)
     LIMIT :limit
+), requested AS (
+    -- Fails if this very request has been here before: then its claims are read, not made.
+    INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
+    SELECT :request_id, tenant_id, :worker, :now FROM picked LIMIT 1
 ), gone AS (
-    DELETE FROM queue USING picked WHERE queue.execution_id = picked.execution_id
+    -- By place: the rows are locked by this statement, so none of them can have moved.
+    DELETE FROM queue WHERE ctid = ANY (ARRAY(SELECT place FROM picked))
 ), leased AS (
     INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                        claim, attempts, crashes, worker, started_at, lease_until, request_id, request_row)
+                        claim, attempts, crashes, worker, started_at, lease_until, request_id)
     SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-           claim + 1, attempts, crashes, :worker, :now, :lease_until, :request_id, row_number() OVER ()
+           claim + 1, attempts, crashes, :worker, :now, :lease_until, :request_id
     FROM picked
-    RETURNING *
-), mine AS (
-    SELECT * FROM leased
-    UNION ALL
-    SELECT * FROM leases WHERE request_id = :request_id
 )
-SELECT mine.execution_id, mine.tenant_id, mine.job_id, mine.revision, mine.lane_id, mine.priority,
-       mine.due, mine.nominal_time, mine.claim, mine.attempts, mine.crashes, mine.worker,
-       mine.started_at, mine.lease_until, mine.cancel_requested, executions.input
-FROM mine JOIN executions ON executions.id = mine.execution_id
+SELECT picked.execution_id, picked.tenant_id, picked.job_id, picked.revision, picked.lane_id,
+       picked.priority, picked.due, picked.nominal_time, picked.claim + 1 AS claim, picked.attempts,
+       picked.crashes, :worker AS worker, :now AS started_at, :lease_until AS lease_until,
+       false AS cancel_requested, executions.input
+FROM picked JOIN executions ON executions.id = picked.execution_id

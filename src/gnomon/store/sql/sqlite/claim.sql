@@ -10,14 +10,19 @@ WHERE queue.execution_id IN (
       AND waiting.due <= :now
     ORDER BY waiting.due, waiting.execution_id
     LIMIT :limit)
-  AND NOT EXISTS (SELECT 1 FROM leases WHERE request_id = :request_id)
 ORDER BY queue.priority DESC, queue.due, queue.execution_id
 LIMIT :limit;
 
+-- Fails if this very request has been here before: then its claims are read, not made.
+INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
+SELECT :request_id, tenant_id, :worker, :now
+FROM picked JOIN queue ON queue.execution_id = picked.execution_id
+LIMIT 1;
+
 INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                    claim, attempts, crashes, worker, started_at, lease_until, request_id, request_row)
+                    claim, attempts, crashes, worker, started_at, lease_until, request_id)
 SELECT queue.execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-       claim + 1, attempts, crashes, :worker, :now, :lease_until, :request_id, picked.rowid
+       claim + 1, attempts, crashes, :worker, :now, :lease_until, :request_id
 FROM picked JOIN queue ON queue.execution_id = picked.execution_id;
 
 DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked);
@@ -25,5 +30,6 @@ DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked);
 SELECT leases.execution_id, leases.tenant_id, leases.job_id, leases.revision, leases.lane_id, leases.priority,
        leases.due, leases.nominal_time, leases.claim, leases.attempts, leases.crashes, leases.worker,
        leases.started_at, leases.lease_until, leases.cancel_requested, executions.input
-FROM leases JOIN executions ON executions.id = leases.execution_id
-WHERE leases.request_id = :request_id
+FROM picked
+JOIN leases ON leases.execution_id = picked.execution_id
+JOIN executions ON executions.id = picked.execution_id

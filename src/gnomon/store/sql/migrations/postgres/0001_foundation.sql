@@ -241,12 +241,20 @@ CREATE TABLE leases (
     started_at       timestamptz NOT NULL,
     lease_until      timestamptz NOT NULL,
     cancel_requested boolean     NOT NULL DEFAULT false,
-    request_id       uuid        NOT NULL,
-    request_row      integer     NOT NULL
+    request_id       uuid        NOT NULL
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX leases_until ON leases (lease_until, execution_id);
--- Unique, so that the same request sent twice at once claims once: the second one fails and reads the first.
-CREATE UNIQUE INDEX leases_request ON leases (request_id, request_row);
+
+-- Claims that got something. The key makes a request claim once, also when it is sent twice at the same time:
+-- the second one fails on it and reads what the first one got. A row a claim, not a key a lease, so a batch
+-- pays once. Kept for a while, then forgotten.
+CREATE TABLE claim_requests (
+    request_id uuid        PRIMARY KEY,
+    tenant_id  uuid        NOT NULL,
+    worker     text        NOT NULL,
+    claimed_at timestamptz NOT NULL
+);
+CREATE INDEX claim_requests_age ON claim_requests (claimed_at);
 
 -- Keys of live executions only: a key is free again when its execution ends.
 CREATE TABLE unique_keys (

@@ -236,12 +236,20 @@ CREATE TABLE leases (
     started_at       INTEGER NOT NULL,
     lease_until      INTEGER NOT NULL,
     cancel_requested INTEGER NOT NULL DEFAULT 0,
-    request_id       BLOB    NOT NULL,
-    request_row      INTEGER NOT NULL
+    request_id       BLOB    NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX leases_until ON leases (lease_until, execution_id);
--- Unique, so that the same request sent twice at once claims once: the second one fails and reads the first.
-CREATE UNIQUE INDEX leases_request ON leases (request_id, request_row);
+
+-- Claims that got something. The key makes a request claim once, also when it is sent twice at the same time:
+-- the second one fails on it and reads what the first one got. A row a claim, not a key a lease, so a batch
+-- pays once. Kept for a while, then forgotten.
+CREATE TABLE claim_requests (
+    request_id BLOB    NOT NULL PRIMARY KEY,
+    tenant_id  BLOB    NOT NULL,
+    worker     TEXT    NOT NULL,
+    claimed_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX claim_requests_age ON claim_requests (claimed_at);
 
 -- Keys of live executions only: a key is free again when its execution ends.
 CREATE TABLE unique_keys (

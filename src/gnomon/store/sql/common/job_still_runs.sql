@@ -1,0 +1,5 @@
+-- Both tables in one statement: in two, an execution on its way from one to the other would be in neither.
+SELECT execution_id FROM queue WHERE job_id = :job_id AND tenant_id = :tenant_id
+UNION ALL
+SELECT execution_id FROM leases WHERE job_id = :job_id AND tenant_id = :tenant_id AND NOT cancel_requested
+LIMIT 1

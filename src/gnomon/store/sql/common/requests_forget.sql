@@ -1,0 +1,1 @@
+DELETE FROM claim_requests WHERE claimed_at < :before

@@ -1,0 +1,87 @@
+"""A schema that this release does not fit is refused, with words that say what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from gnomon.app import open_database, open_store
+from gnomon.errors import StoreRefused
+from gnomon.store.migrate import migrate
+from tests.contract.given import NOW, create_one
+from tests.migration.grounds import Ground, gnomon
+
+ROW = (
+    "INSERT INTO schema_migrations (number, name, kind, checksum, applied_at)"
+    " VALUES (9999, 'later', '{kind}', 'x', {time})"
+)
+
+
+async def test_an_empty_database_is_too_old(ground: Ground) -> None:
+    with pytest.raises(StoreRefused, match=r"too old: it is at 0, .* Run: gnomon db migrate"):
+        await open_store(ground.url)
+
+
+async def test_what_a_later_release_removed_is_too_new(ground: Ground) -> None:
+    await prepare(ground, ROW.format(kind="contract", time=time_in(ground)))
+    with pytest.raises(StoreRefused, match=r"too new: migration 9999 \(later\) .* newer release"):
+        await open_store(ground.url)
+    check = gnomon("db", "check", "--database", ground.url)
+    assert check.returncode == 1
+    assert "Refused: The schema is too new" in check.stdout
+
+
+async def test_what_a_later_release_added_is_accepted(ground: Ground) -> None:
+    await prepare(ground, ROW.format(kind="expand", time=time_in(ground)))
+    store = await open_store(ground.url)
+    await create_one(store)
+    await store.close()
+    assert gnomon("db", "check", "--database", ground.url).returncode == 0
+
+
+async def test_a_migration_with_another_text_is_refused(ground: Ground) -> None:
+    await prepare(ground, "UPDATE schema_migrations SET checksum = 'another' WHERE number = 1")
+    with pytest.raises(StoreRefused, match=r"Migration 0001 \(foundation\) was applied with another text"):
+        await open_store(ground.url)
+    database = await open_database(ground.url)
+    with pytest.raises(StoreRefused, match="another text"):
+        await migrate(database, now=NOW)
+    await database.close()
+
+
+@pytest.mark.parametrize("table", ["job_revisions", "dag_revisions"])
+async def test_revisions_are_immutable(ground: Ground, table: str) -> None:
+    await prepare(ground)
+    store = await open_store(ground.url)
+    job = await create_one(store)
+    await store.close()
+    if table == "dag_revisions":
+        await ground.execute(dag_of(job.id.hex, ground))
+    with pytest.raises(Exception, match=f"{table} rows are immutable"):
+        await ground.execute(f"UPDATE {table} SET revision = 2")
+
+
+async def prepare(ground: Ground, *more: str) -> None:
+    database = await open_database(ground.url)
+    await migrate(database, now=NOW)
+    await database.close()
+    for sql in more:
+        await ground.execute(sql)
+
+
+def time_in(ground: Ground) -> str:
+    return "0" if ground.dialect == "sqlite" else "'2030-01-01'"
+
+
+def dag_of(job: str, ground: Ground) -> str:
+    def id_of(text: str) -> str:
+        return f"X'{text}'" if ground.dialect == "sqlite" else f"'{text}'"
+
+    tenant, time = id_of("00000000000070008000000000000000"), time_in(ground)
+    partial = "0" if ground.dialect == "sqlite" else "false"
+    return (
+        f"INSERT INTO dags (id, tenant_id, job_id, created_at)"
+        f" VALUES ({id_of(job)}, {tenant}, {id_of(job)}, {time});"
+        f"INSERT INTO dag_revisions (dag_id, revision, tenant_id, failure_strategy,"
+        f" allow_partial_completion, config, created_at)"
+        f" VALUES ({id_of(job)}, 1, {tenant}, 'CONTINUE', {partial}, '{{}}', {time});"
+    )
