@@ -46,6 +46,9 @@ class Claimer:
         if not rows and (remembers or await self._start_over(now)):
             self._positions.clear()
             rows = await self._scan(request, now=now, lease_until=lease_until)
+        if not rows:
+            # Nothing to take; but this very request may have taken the last of it, and its reply was lost.
+            rows = await self._database.read("claimed", request_id=request.id)
         if len(rows) < request.limit:
             self._positions.clear()
         else:
