@@ -95,7 +95,9 @@ async def test_every_word_of_a_definition_comes_back(store: Store) -> None:
     job = await create_one(store, new_job(definition=definition))
 
     assert job.definition == definition
-    assert (await store.jobs.revision(DEFAULT_TENANT, job.id, 1)) == Revision(job.id, 1, definition)
+    assert (await store.jobs.revision(DEFAULT_TENANT, job.id, 1)) == Revision(
+        DEFAULT_TENANT, job.id, 1, definition
+    )
 
 
 async def test_jobs_come_back_in_the_order_in_which_they_were_sent(store: Store) -> None:

@@ -37,7 +37,7 @@ class ModelJobs:
         _check_dependencies(after, [new.id for new in jobs])
         self.state.jobs = after
         for new in jobs:
-            self.state.revisions[new.id, 1] = Revision(new.id, 1, new.definition)
+            self.state.revisions[new.id, 1] = Revision(new.tenant_id, new.id, 1, new.definition)
         self.state.remember(tenant_id, idempotency, [new.id for new in jobs])
         return self._as_they_are([new.id for new in jobs])
 
@@ -56,7 +56,9 @@ class ModelJobs:
         self.state.jobs = after
         for change in changes:
             job = after[change.job_id]
-            self.state.revisions[job.id, job.revision] = Revision(job.id, job.revision, job.definition)
+            self.state.revisions[job.id, job.revision] = Revision(
+                job.tenant_id, job.id, job.revision, job.definition
+            )
             if change.ends_executions:
                 for run in self.state.runs.values():
                     if run.job_id == job.id:
