@@ -39,13 +39,15 @@ class Claimer:
         self._front_at = FIRST_INSTANT
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:
-        if now - self._front_at >= self._rescan:
+        starts_over = now - self._front_at >= self._rescan
+        if starts_over:
             await self._start_over(now)
-        remembers = bool(self._positions)
         rows = await self._scan(request, now=now, lease_until=lease_until)
-        if not rows and (remembers or await self._start_over(now)):
-            self._positions.clear()
-            rows = await self._scan(request, now=now, lease_until=lease_until)
+        if not rows and not starts_over:
+            # An empty answer must mean that there is nothing, also behind us and in new lanes.
+            remembered = bool(self._positions)
+            if await self._start_over(now) or remembered:
+                rows = await self._scan(request, now=now, lease_until=lease_until)
         if len(rows) < request.limit:
             self._positions.clear()
         else:

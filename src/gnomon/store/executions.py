@@ -17,11 +17,12 @@ from gnomon.errors import ExecutionNotFound, IllegalTransition, JobNotFound, Sto
 from gnomon.store.base import Applied, Decision
 from gnomon.store.claimer import AskedBefore, Claimer
 from gnomon.store.database import Database, Row, Rows, Session, UniqueViolation
-from gnomon.store.idempotency import first_answer
+from gnomon.store.idempotency import first_answer, settle_answer
 from gnomon.store.revisions import Revisions
 from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, document_text, execution_of
 
 EXPIRED_LIMIT_MAX = 10_000
+CLAIM_NUMBER_MAX = 2**31 - 1
 ROUNDS_MAX = 100
 
 _CHANGE = (
@@ -63,11 +64,13 @@ class SqlExecutions:
             return await self._enqueue(tenant_id, asked, now=now, idempotency=idempotency)
         except UniqueViolation:
             wanted = _wanted(one.id for one in asked)
-            made = await self._database.read("executions_get", wanted, tenant_id=tenant_id)
+            made = {
+                row["id"] for row in await self._database.read("executions_get", wanted, tenant_id=tenant_id)
+            }
             if not made:
                 raise
-            # The ids are the caller's own: this very call happened before.
-            return [Enqueued(one.id, is_new=False) for one in asked]
+            # The ids are the caller's own: these were asked for before.
+            return await self._enqueue(tenant_id, asked, now=now, idempotency=idempotency, made=made)
 
     async def _enqueue(
         self,
@@ -76,22 +79,27 @@ class SqlExecutions:
         *,
         now: datetime,
         idempotency: Idempotency | None,
+        made: Collection[UUID] = frozenset(),
     ) -> Sequence[Enqueued]:
         async with self._database.transaction() as session:
             first = await first_answer(session, tenant_id, idempotency, [one.id for one in asked], now=now)
             if first is not None:
                 return [Enqueued(ExecutionId(made), is_new=False) for made in first]
             jobs = await _jobs_for(session, tenant_id, {one.job_id for one in asked})
-            holders = await _take_keys(session, tenant_id, asked)
+            holders = await _take_keys(session, tenant_id, [one for one in asked if one.id not in made])
             kept = [holders.get(one.id, one.id) for one in asked]
+            await settle_answer(session, tenant_id, idempotency, kept)
             rows = [
                 _asked_row(one, jobs[one.job_id], now=now)
                 for one, holder in zip(asked, kept, strict=True)
-                if holder == one.id
+                if holder == one.id and one.id not in made
             ]
             if rows:
                 await session.fetch("enqueue", Rows("asked", _ASKED, rows), tenant_id=tenant_id, now=now)
-            return [Enqueued(holder, holder == one.id) for one, holder in zip(asked, kept, strict=True)]
+            return [
+                Enqueued(holder, holder == one.id and one.id not in made)
+                for one, holder in zip(asked, kept, strict=True)
+            ]
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
         try:
@@ -113,22 +121,24 @@ class SqlExecutions:
         if not decisions:
             return []
         # A claim is spent by its first decision; a second one in the same batch is a late one.
-        first: dict[Claim, Decision] = {}
-        for decision in decisions:
-            first.setdefault(decision.claim, decision)
-        rows = sorted((_change_row(decision) for decision in first.values()), key=itemgetter(0, 1))
-        refused = await self._database.fetch("apply", Rows("change", _CHANGE, rows), now=now)
-        if not refused and len(first) == len(decisions):
+        first: dict[Claim, int] = {}
+        for place, decision in enumerate(decisions):
+            first.setdefault(decision.claim, place)
+        possible = [decisions[place] for claim, place in first.items() if _is_possible(claim)]
+        rows = sorted(map(_change_row, possible), key=itemgetter(0, 1))
+        refused = await self._database.fetch("apply", Rows("change", _CHANGE, rows), now=now) if rows else []
+        if not refused and len(rows) == len(decisions):
             return [Applied.APPLIED] * len(decisions)
         lost = {Claim(row["execution_id"], row["claim"]) for row in refused}
+        lost.update(claim for claim in first if not _is_possible(claim))
         settled = await self._settled([decision.claim for decision in decisions])
         return [
             Applied.APPLIED
-            if decision.claim not in lost and first[decision.claim] is decision
+            if decision.claim not in lost and first[decision.claim] == place
             else Applied.REPLAYED
             if settled.get(decision.claim) == decision.change.attempt
             else Applied.LOST
-            for decision in decisions
+            for place, decision in enumerate(decisions)
         ]
 
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
@@ -266,5 +276,11 @@ def _wanted(wanted: Iterable[UUID]) -> Rows:
     return Rows("wanted", ("id",), [(one,) for one in sorted(wanted)])
 
 
+def _is_possible(claim: Claim) -> bool:
+    """A forged number that no column can hold is a lost claim, not an error of the driver."""
+    return 0 < claim.number <= CLAIM_NUMBER_MAX
+
+
 def _held(claims: Sequence[Claim]) -> Rows:
-    return Rows("held", ("execution_id", "claim"), [(claim.execution_id, claim.number) for claim in claims])
+    possible = [(claim.execution_id, claim.number) for claim in claims if _is_possible(claim)]
+    return Rows("held", ("execution_id", "claim"), possible)

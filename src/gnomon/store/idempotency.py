@@ -41,3 +41,16 @@ async def first_answer(
     if first["fingerprint"] != idempotency.fingerprint:
         raise IdempotencyConflict(idempotency.key)
     return [UUID(text) for text in json.loads(first["answer"])]
+
+
+async def settle_answer(
+    session: Session, tenant_id: TenantId, idempotency: Idempotency | None, answer: Sequence[UUID]
+) -> None:
+    """Correct the answer once the work is done: a unique key may have led to an execution that was there."""
+    if idempotency is not None:
+        await session.fetch(
+            "idempotency_settle",
+            tenant_id=tenant_id,
+            key=idempotency.key,
+            answer=json.dumps([str(made) for made in answer]),
+        )

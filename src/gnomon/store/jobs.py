@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from itertools import groupby
 from typing import TypedDict
 from uuid import UUID
 
@@ -50,6 +49,7 @@ class SqlJobs:
                     await _lock_dependencies(session, tenant_id, jobs)
                     await self._insert(session, jobs, now=now)
                     await self._check_dependencies(session, tenant_id, jobs)
+                    await _link(session, jobs)
                 return await _get(session, tenant_id, ids if first is None else first)
         except ForeignKeyViolation:
             raise TenantNotFound(tenant_id) from None
@@ -79,6 +79,7 @@ class SqlJobs:
                     for change in sorted(changes, key=lambda change: change.job_id):
                         await self._change(session, change, now=now)
                     await self._check_dependencies(session, tenant_id, changes)
+                    await _link(session, changes)
                 return await _get(session, tenant_id, ids if first is None else first)
         except UniqueViolation as violation:
             raise await self._name_clash(violation, tenant_id, changes) from None
@@ -123,7 +124,6 @@ class SqlJobs:
         rows = [self._row(job) for job in jobs]
         batch = Rows("new_job", tuple(rows[0]), [tuple(row.values()) for row in rows])
         await session.fetch("jobs_create", batch, now=now)
-        await _link(session, jobs)
 
     def _row(self, job: NewJob) -> dict[str, object]:
         return {
@@ -162,7 +162,6 @@ class SqlJobs:
             now=now,
         )
         await session.fetch("job_links_clear", job_id=change.job_id)
-        await _link(session, [change])
         if change.ends_executions:
             await _end_executions(session, now=now, **key)
 
@@ -175,14 +174,12 @@ class SqlJobs:
         known = {row["id"] for row in await session.fetch("jobs_get", _wanted(wanted), tenant_id=tenant_id)}
         for missing in sorted(wanted - known):
             raise JobNotFound(missing)
-        edges = await session.fetch("dependency_edges", tenant_id=tenant_id)
-        ordered = sorted(edges, key=lambda edge: edge["job_id"])
-        check_acyclic(
-            {
-                job_id: [edge["depends_on"] for edge in some]
-                for job_id, some in groupby(ordered, key=lambda edge: edge["job_id"])
-            }
-        )
+        edges: dict[UUID, list[UUID]] = {}
+        for edge in await session.fetch("dependency_edges", tenant_id=tenant_id):
+            edges.setdefault(edge["job_id"], []).append(edge["depends_on"])
+        for job in jobs:
+            edges[job.id if isinstance(job, NewJob) else job.job_id] = list(job.dependencies)
+        check_acyclic(edges)
 
     async def _name_clash(
         self, violation: UniqueViolation, tenant_id: TenantId, jobs: Sequence[NewJob] | Sequence[JobChange]

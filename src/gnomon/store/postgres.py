@@ -26,6 +26,7 @@ PLANNER_SETTINGS: Final = {
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "jit": "off",
+    "plan_cache_mode": "force_generic_plan",
 }
 MIGRATION_LOCK_TIMEOUT = timedelta(seconds=5)
 STATEMENT_TIMEOUT = timedelta(seconds=30)

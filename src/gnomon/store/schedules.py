@@ -41,7 +41,8 @@ class SqlSchedules:
         if not firings:
             return []
         # Sorted, so that two schedulers cannot wait for each other.
-        ordered = sorted(firings, key=lambda firing: firing.job_id)
+        first = {firing.job_id: firing for firing in reversed(firings)}
+        ordered = sorted(first.values(), key=lambda firing: firing.job_id)
         taken = await self._database.fetch(
             "fire",
             Rows("firing", _FIRING, [_firing_row(firing) for firing in ordered]),
@@ -53,7 +54,7 @@ class SqlSchedules:
             now=now,
         )
         fired = {row["job_id"] for row in taken}
-        return [firing.job_id for firing in firings if firing.job_id in fired]
+        return [job_id for job_id in dict.fromkeys(firing.job_id for firing in firings) if job_id in fired]
 
     async def occurrences(
         self, tenant_id: TenantId, job_id: JobId, *, limit: int, before: datetime | None = None

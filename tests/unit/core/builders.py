@@ -92,7 +92,7 @@ def leased(
         claim=Claim(ExecutionId(UUID(int=7)), 1),
         tenant_id=DEFAULT_TENANT,
         job_id=JOB_ID,
-        revision=Revision(JOB_ID, 1, definition),
+        revision=Revision(DEFAULT_TENANT, JOB_ID, 1, definition),
         worker=WorkerId("ada"),
         priority=5,
         nominal_time=None,

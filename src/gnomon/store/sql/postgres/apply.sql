@@ -5,7 +5,7 @@ WITH change AS (
     SELECT * FROM unnest(
         :change.execution_id::uuid[], :change.claim::integer[], :change.status::text[],
         :change.attempt::text[], :change.attempts::integer[], :change.crashes::integer[],
-        :change.due::timestamptz[], :change.result::jsonb[], :change.failure_kind::text[],
+        :change.due::timestamptz[], :change.result::json[], :change.failure_kind::text[],
         :change.failure_message::text[], :change.dead::text[], :change.expired_at::timestamptz[]
     ) AS change (execution_id, claim, status, attempt, attempts, crashes, due, result, failure_kind,
                  failure_message, dead, expired_at)

@@ -1,5 +1,5 @@
 WITH saved AS (
-    SELECT * FROM unnest(:saved.execution_id::uuid[], :saved.claim::integer[], :saved.state::jsonb[],
+    SELECT * FROM unnest(:saved.execution_id::uuid[], :saved.claim::integer[], :saved.state::json[],
                          :saved.progress::float8[], :saved.saved_at::timestamptz[])
            AS saved (execution_id, claim, state, progress, saved_at)
 )

@@ -28,6 +28,10 @@ WITH firing AS (
     ) AS occurrence (job_id, nominal_time, nominal_until, count, reason, execution_id, due)
     JOIN taken ON taken.id = occurrence.job_id
     JOIN job_revisions ON job_revisions.job_id = taken.id AND job_revisions.revision = taken.revision
+    -- A nominal time that has its outcome gets no second one, and stops nobody.
+    WHERE NOT EXISTS (
+        SELECT FROM occurrences
+        WHERE occurrences.job_id = occurrence.job_id AND occurrences.nominal_time = occurrence.nominal_time)
 ), noted AS (
     INSERT INTO occurrences (tenant_id, job_id, nominal_time, nominal_until, count, reason, execution_id,
                              due, recorded_at)

@@ -4,7 +4,7 @@ WITH new_job AS (
         :new_job.next_run_time::timestamptz[], :new_job.tags::text[], :new_job.dependencies::text[],
         :new_job.lane_id::integer[], :new_job.kind::text[], :new_job.queue::text[],
         :new_job.capabilities::text[], :new_job.priority::smallint[], :new_job.timeout_seconds::float8[],
-        :new_job.max_concurrent::integer[], :new_job.delivery::text[], :new_job.payload::jsonb[],
+        :new_job.max_concurrent::integer[], :new_job.delivery::text[], :new_job.payload::json[],
         :new_job.retry::jsonb[], :new_job.schedule::jsonb[]
     ) AS new_job (
         id, tenant_id, name, shard, next_run_time, tags, dependencies, lane_id, kind, queue, capabilities,

@@ -1,7 +1,7 @@
 WITH line AS (
     SELECT * FROM unnest(
         :line.execution_id::uuid[], :line.claim::integer[], :line.number::integer[],
-        :line.at::timestamptz[], :line.level::text[], :line.message::text[], :line.context::jsonb[]
+        :line.at::timestamptz[], :line.level::text[], :line.message::text[], :line.context::json[]
     ) AS line (execution_id, claim, number, at, level, message, context)
 ), held AS MATERIALIZED (
     SELECT leases.execution_id, leases.claim, leases.tenant_id FROM leases

@@ -4,6 +4,11 @@ DELETE FROM firing WHERE NOT EXISTS (
     WHERE jobs.id = firing.job_id AND jobs.version = firing.expected_version
       AND jobs.next_run_time = firing.expected_next_run_time);
 
+-- A nominal time that has its outcome gets no second one, and stops nobody.
+DELETE FROM occurrence WHERE EXISTS (
+    SELECT 1 FROM occurrences
+    WHERE occurrences.job_id = occurrence.job_id AND occurrences.nominal_time = occurrence.nominal_time);
+
 INSERT INTO occurrences (tenant_id, job_id, nominal_time, nominal_until, count, reason, execution_id,
                          due, recorded_at)
 SELECT jobs.tenant_id, job_id, nominal_time, nominal_until, count, reason, execution_id, due, :now

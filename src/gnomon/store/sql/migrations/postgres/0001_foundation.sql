@@ -99,7 +99,7 @@ CREATE TABLE job_revisions (
     timeout_seconds double precision CHECK (timeout_seconds > 0),
     max_concurrent  integer          CHECK (max_concurrent >= 1),
     delivery        text             NOT NULL CHECK (delivery IN ('at_least_once', 'at_most_once')),
-    payload         jsonb            NOT NULL,
+    payload         json             NOT NULL,
     retry           jsonb            NOT NULL,
     schedule        jsonb            NOT NULL,
     created_at      timestamptz      NOT NULL,
@@ -161,7 +161,7 @@ CREATE TABLE executions (
     due          timestamptz NOT NULL,
     created_at   timestamptz NOT NULL,
     unique_key   text,
-    input        jsonb
+    input        json
 ) PARTITION BY RANGE (id);
 CREATE TABLE executions_default PARTITION OF executions DEFAULT;
 CREATE INDEX executions_job ON executions (job_id, id);
@@ -180,7 +180,7 @@ CREATE TABLE endings (
     worker          text,
     started_at      timestamptz,
     finished_at     timestamptz NOT NULL,
-    result          jsonb,
+    result          json,
     failure_kind    text,
     failure_message text,
     CHECK ((last_attempt IS NULL) = (worker IS NULL)),
@@ -269,7 +269,7 @@ CREATE TABLE checkpoints (
     execution_id uuid             PRIMARY KEY,
     tenant_id    uuid             NOT NULL,
     claim        integer          NOT NULL CHECK (claim >= 1),
-    state        jsonb            NOT NULL,
+    state        json             NOT NULL,
     progress     double precision CHECK (progress BETWEEN 0 AND 1),
     saved_at     timestamptz      NOT NULL
 );
@@ -282,7 +282,7 @@ CREATE TABLE run_logs (
     at           timestamptz NOT NULL,
     level        text        NOT NULL CHECK (level IN ('DEBUG', 'INFO', 'WARNING', 'ERROR')),
     message      text        NOT NULL,
-    context      jsonb,
+    context      json,
     PRIMARY KEY (execution_id, claim, number)
 ) PARTITION BY RANGE (execution_id);
 CREATE TABLE run_logs_default PARTITION OF run_logs DEFAULT;
@@ -363,7 +363,7 @@ CREATE TABLE dag_tasks (
     trigger_rule    text             NOT NULL CHECK (trigger_rule IN
                     ('all_success', 'all_done', 'one_success', 'one_failed', 'none_failed')),
     kind            text             NOT NULL,
-    payload         jsonb            NOT NULL,
+    payload         json             NOT NULL,
     retry           jsonb            NOT NULL,
     timeout_seconds double precision CHECK (timeout_seconds > 0),
     priority        smallint         NOT NULL CHECK (priority BETWEEN 0 AND 9),
@@ -417,7 +417,7 @@ CREATE TABLE notifications (
     channel    text        NOT NULL CHECK (channel IN ('email', 'webhook')),
     target     text        NOT NULL,
     template   text        NOT NULL,
-    payload    jsonb,
+    payload    json,
     created_at timestamptz NOT NULL,
     sent_at    timestamptz
 );
@@ -473,17 +473,24 @@ SELECT executions.id, executions.tenant_id, executions.job_id, executions.revisi
        coalesce(endings.due, leases.due, queue.due) AS due,
        coalesce(endings.claim, leases.claim, queue.claim) AS claim,
        coalesce(endings.attempts, leases.attempts, queue.attempts) AS attempts,
-       coalesce(endings.worker, leases.worker) AS worker,
-       coalesce(endings.started_at, leases.started_at) AS started_at,
+       -- Cancelled while it waited: the last attempt tells who and when.
+       CASE WHEN endings.outcome IS NULL OR endings.last_attempt IS NOT NULL
+            THEN coalesce(endings.worker, leases.worker) ELSE (
+           SELECT attempts.worker FROM attempts WHERE attempts.execution_id = executions.id
+           ORDER BY attempts.claim DESC LIMIT 1) END AS worker,
+       CASE WHEN endings.outcome IS NULL OR endings.last_attempt IS NOT NULL
+            THEN coalesce(endings.started_at, leases.started_at) ELSE (
+           SELECT attempts.started_at FROM attempts WHERE attempts.execution_id = executions.id
+           ORDER BY attempts.claim DESC LIMIT 1) END AS started_at,
        endings.finished_at, endings.outcome, endings.last_attempt, endings.result,
        leases.execution_id IS NOT NULL AS is_leased,
        queue.execution_id IS NOT NULL AS is_waiting,
        queue.waits_for,
        coalesce(leases.cancel_requested, FALSE) AS cancel_requested,
-       CASE WHEN endings.outcome IS NOT NULL THEN endings.failure_kind ELSE (
+       CASE WHEN endings.last_attempt IS NOT NULL THEN endings.failure_kind ELSE (
            SELECT attempts.failure_kind FROM attempts WHERE attempts.execution_id = executions.id
            ORDER BY attempts.claim DESC LIMIT 1) END AS failure_kind,
-       CASE WHEN endings.outcome IS NOT NULL THEN endings.failure_message ELSE (
+       CASE WHEN endings.last_attempt IS NOT NULL THEN endings.failure_message ELSE (
            SELECT attempts.failure_message FROM attempts WHERE attempts.execution_id = executions.id
            ORDER BY attempts.claim DESC LIMIT 1) END AS failure_message
 FROM executions

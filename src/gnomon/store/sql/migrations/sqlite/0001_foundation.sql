@@ -469,17 +469,24 @@ SELECT executions.id, executions.tenant_id, executions.job_id, executions.revisi
        coalesce(endings.due, leases.due, queue.due) AS due,
        coalesce(endings.claim, leases.claim, queue.claim) AS claim,
        coalesce(endings.attempts, leases.attempts, queue.attempts) AS attempts,
-       coalesce(endings.worker, leases.worker) AS worker,
-       coalesce(endings.started_at, leases.started_at) AS started_at,
+       -- Cancelled while it waited: the last attempt tells who and when.
+       CASE WHEN endings.outcome IS NULL OR endings.last_attempt IS NOT NULL
+            THEN coalesce(endings.worker, leases.worker) ELSE (
+           SELECT attempts.worker FROM attempts WHERE attempts.execution_id = executions.id
+           ORDER BY attempts.claim DESC LIMIT 1) END AS worker,
+       CASE WHEN endings.outcome IS NULL OR endings.last_attempt IS NOT NULL
+            THEN coalesce(endings.started_at, leases.started_at) ELSE (
+           SELECT attempts.started_at FROM attempts WHERE attempts.execution_id = executions.id
+           ORDER BY attempts.claim DESC LIMIT 1) END AS started_at,
        endings.finished_at, endings.outcome, endings.last_attempt, endings.result,
        leases.execution_id IS NOT NULL AS is_leased,
        queue.execution_id IS NOT NULL AS is_waiting,
        queue.waits_for,
        coalesce(leases.cancel_requested, FALSE) AS cancel_requested,
-       CASE WHEN endings.outcome IS NOT NULL THEN endings.failure_kind ELSE (
+       CASE WHEN endings.last_attempt IS NOT NULL THEN endings.failure_kind ELSE (
            SELECT attempts.failure_kind FROM attempts WHERE attempts.execution_id = executions.id
            ORDER BY attempts.claim DESC LIMIT 1) END AS failure_kind,
-       CASE WHEN endings.outcome IS NOT NULL THEN endings.failure_message ELSE (
+       CASE WHEN endings.last_attempt IS NOT NULL THEN endings.failure_message ELSE (
            SELECT attempts.failure_message FROM attempts WHERE attempts.execution_id = executions.id
            ORDER BY attempts.claim DESC LIMIT 1) END AS failure_message
 FROM executions

@@ -1,0 +1,186 @@
+"""Executions as a dictionary, from the ask to the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+from uuid import UUID
+
+from gnomon.core.execution import Attempt, Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
+from gnomon.core.idempotency import Idempotency
+from gnomon.core.job import Job, JobId, JobStatus, TenantId
+from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
+from gnomon.core.lifecycle import Change
+from gnomon.core.records import DeadLetter, ExecutionFilter, Page
+from gnomon.errors import ExecutionNotFound, IllegalTransition, JobNotFound
+from gnomon.store.base import Applied, Decision
+from tests.contract.model.jobs import found
+from tests.contract.model.state import Lease, Run, State, page_of
+
+
+@dataclass(frozen=True, slots=True)
+class ModelExecutions:
+    state: State
+
+    async def enqueue(
+        self,
+        tenant_id: TenantId,
+        asked: Sequence[NewExecution],
+        *,
+        now: datetime,
+        idempotency: Idempotency | None = None,
+    ) -> Sequence[Enqueued]:
+        known = self.state.answered(tenant_id, idempotency)
+        if known is not None:
+            return [Enqueued(made, is_new=False) for made in cast("Sequence[ExecutionId]", known)]
+        jobs = [self._triggerable(tenant_id, new.job_id) for new in asked]
+        answer = [self._enqueue(new, job, now) for new, job in zip(asked, jobs, strict=True)]
+        self.state.remember(tenant_id, idempotency, [kept.id for kept in answer])
+        return answer
+
+    async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
+        runs = sorted(self.state.runs.values(), key=lambda run: (-run.priority, run.due, run.id))
+        if request.id in self.state.requests:
+            return [run.leased() for run in runs if run.lease and run.lease.request.id == request.id]
+        fitting = [run for run in runs if run.is_waiting and run.due <= now and run.lane.fits(request)]
+        if fitting:
+            self.state.requests[request.id] = now
+        for run in fitting[: request.limit]:
+            run.claim += 1
+            run.lease = Lease(request, started_at=now, until=lease_until)
+        return [run.leased() for run in fitting[: request.limit]]
+
+    async def renew(self, claims: Sequence[Claim], *, lease_until: datetime) -> Sequence[Renewed]:
+        answer = []
+        for claim in dict.fromkeys(claims):
+            run = self.state.current(claim)
+            if run is not None and run.lease is not None:
+                run.lease.until = max(run.lease.until, lease_until)
+                answer.append(Renewed(claim, run.cancel_requested))
+        return answer
+
+    async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Applied]:
+        return [self._apply(decision.claim, decision.change, now) for decision in decisions]
+
+    async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
+        leased = [run.leased() for run in self.state.runs.values() if run.lease is not None]
+        expired = [one for one in leased if one.lease_until < now]
+        return sorted(expired, key=lambda one: (one.lease_until, one.claim.execution_id))[:limit]
+
+    async def cancel(
+        self, tenant_id: TenantId, execution_ids: Sequence[ExecutionId], *, now: datetime
+    ) -> Mapping[ExecutionId, ExecutionStatus]:
+        answer = {}
+        for execution_id in execution_ids:
+            run = self.state.runs.get(execution_id)
+            if run is not None and run.tenant_id == tenant_id:
+                run.stop(now)
+                answer[execution_id] = run.status(now)
+        return answer
+
+    async def forget_requests(self, *, before: datetime) -> None:
+        self.state.requests = {one: at for one, at in self.state.requests.items() if at >= before}
+
+    async def get(self, tenant_id: TenantId, execution_id: ExecutionId, *, now: datetime) -> Execution:
+        run = self.state.runs.get(execution_id)
+        if run is None or run.tenant_id != tenant_id:
+            raise ExecutionNotFound(execution_id)
+        return run.seen(now)
+
+    async def page(
+        self,
+        tenant_id: TenantId,
+        wanted: ExecutionFilter,
+        *,
+        now: datetime,
+        limit: int,
+        after: UUID | None = None,
+    ) -> Page[Execution]:
+        seen = [run.seen(now) for run in self.state.runs.values() if run.tenant_id == tenant_id]
+        fitting = [
+            (one.id, one)
+            for one in seen
+            if wanted.job_id in (None, one.job_id) and wanted.status in (None, one.status)
+        ]
+        return page_of(fitting, limit=limit, after=after)
+
+    async def attempts(self, tenant_id: TenantId, execution_id: ExecutionId) -> Sequence[Attempt]:
+        run = self.state.runs.get(execution_id)
+        return list(run.history) if run is not None and run.tenant_id == tenant_id else []
+
+    def _triggerable(self, tenant_id: TenantId, job_id: JobId) -> Job:
+        job = found(self.state.jobs, tenant_id, job_id)
+        if job.status is JobStatus.DELETED:
+            raise JobNotFound(job_id)
+        if job.status is JobStatus.CANCELLED:
+            raise IllegalTransition("job", status=job.status, action="enqueue")
+        return job
+
+    def _enqueue(self, new: NewExecution, job: Job, now: datetime) -> Enqueued:
+        if new.id in self.state.runs:
+            return Enqueued(new.id, is_new=False)  # Ids are the caller's own: it asks again.
+        for run in self.state.runs.values():
+            is_same = new.unique_key is not None and run.unique_key == new.unique_key
+            if is_same and run.job_id == job.id and run.end is None:
+                return Enqueued(run.id, is_new=False)
+        self.state.runs[new.id] = Run(
+            id=new.id,
+            tenant_id=job.tenant_id,
+            revision=self.state.revisions[job.id, job.revision],
+            trigger=new.trigger,
+            nominal_time=None,
+            due=now if new.due is None else new.due,
+            priority=job.definition.priority if new.priority is None else new.priority,
+            input=new.input,
+            unique_key=new.unique_key,
+            created_at=now,
+        )
+        return Enqueued(new.id, is_new=True)
+
+    def _apply(self, claim: Claim, change: Change, now: datetime) -> Applied:
+        run = self.state.current(claim)
+        if run is None:
+            return self._replayed_or_lost(claim, change)
+        assert run.lease is not None
+        if change.only_if_expired_at is not None and not run.lease.until < change.only_if_expired_at:
+            return Applied.LOST
+        run.history.append(
+            Attempt(
+                execution_id=run.id,
+                claim=run.claim,
+                worker=run.lease.request.worker,
+                outcome=change.attempt,
+                failure=change.failure,
+                started_at=run.lease.started_at,
+                finished_at=now,
+            )
+        )
+        run.attempts, run.crashes = change.attempts, change.crashes
+        if change.due is None:
+            run.end_as(change.status, now, change.result)
+        elif run.cancel_requested:
+            # Somebody asked for the end after the worker had decided: nothing that was cancelled waits again.
+            run.end_as(ExecutionStatus.CANCELLED, now)
+        else:
+            run.due, run.lease = change.due, None
+        if change.dead is not None:
+            self.state.dead_letters[run.id] = DeadLetter(
+                execution_id=run.id,
+                tenant_id=run.tenant_id,
+                job_id=run.job_id,
+                reason=change.dead,
+                failure=change.failure,
+                attempts=change.attempts,
+                died_at=now,
+                redriven_as=None,
+                redriven_at=None,
+            )
+        return Applied.APPLIED
+
+    def _replayed_or_lost(self, claim: Claim, change: Change) -> Applied:
+        """A claim is spent once. Asking for the end it got is a lost reply; for another end, it came late."""
+        run = self.state.runs.get(claim.execution_id)
+        ends = {attempt.claim: attempt.outcome for attempt in run.history} if run is not None else {}
+        return Applied.REPLAYED if ends.get(claim.number) is change.attempt else Applied.LOST

@@ -1,0 +1,125 @@
+"""What else is kept about executions: checkpoints, log lines, dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from gnomon.core.execution import Enqueued, ExecutionId, Trigger
+from gnomon.core.job import JobId, TenantId
+from gnomon.core.lease import Claim
+from gnomon.core.records import Checkpoint, DeadLetter, LogLine, Page, Redrive
+from gnomon.errors import DeadLetterNotFound
+from tests.contract.model.state import Run, State, page_of
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCheckpoints:
+    state: State
+
+    async def save(self, checkpoints: Sequence[Checkpoint]) -> Sequence[Claim]:
+        kept = [one for one in checkpoints if self.state.current(one.claim) is not None]
+        for checkpoint in kept:
+            self.state.checkpoints[checkpoint.claim.execution_id] = checkpoint
+        return list(dict.fromkeys(one.claim for one in kept))
+
+    async def load(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, Checkpoint]:
+        saved = self.state.checkpoints
+        return {one: saved[one] for one in execution_ids if one in saved}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLogs:
+    state: State
+
+    async def append(self, lines: Sequence[LogLine]) -> Sequence[Claim]:
+        kept = [line for line in lines if self.state.current(line.claim) is not None]
+        for line in kept:
+            self.state.logs.setdefault((line.claim, line.number), line)
+        return list(dict.fromkeys(line.claim for line in kept))
+
+    async def read(
+        self,
+        tenant_id: TenantId,
+        execution_id: ExecutionId,
+        *,
+        limit: int,
+        after: tuple[int, int] = (0, 0),
+    ) -> Sequence[LogLine]:
+        run = self.state.runs.get(execution_id)
+        if run is None or run.tenant_id != tenant_id:
+            return []
+        lines = [line for line in self.state.logs.values() if line.claim.execution_id == execution_id]
+        return sorted((line for line in lines if _position(line) > after), key=_position)[:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDeadLetters:
+    state: State
+
+    async def get(self, tenant_id: TenantId, execution_id: ExecutionId) -> DeadLetter:
+        letter = self.state.dead_letters.get(execution_id)
+        if letter is None or letter.tenant_id != tenant_id:
+            raise DeadLetterNotFound(execution_id)
+        return letter
+
+    async def page(
+        self,
+        tenant_id: TenantId,
+        *,
+        limit: int,
+        job_id: JobId | None = None,
+        after: UUID | None = None,
+    ) -> Page[DeadLetter]:
+        fitting = [
+            (letter.execution_id, letter)
+            for letter in self.state.dead_letters.values()
+            if letter.tenant_id == tenant_id and job_id in (None, letter.job_id)
+        ]
+        return page_of(fitting, limit=limit, after=after)
+
+    async def redrive(
+        self, tenant_id: TenantId, redrives: Sequence[Redrive], *, now: datetime
+    ) -> Sequence[Enqueued]:
+        for redrive in redrives:
+            await self.get(tenant_id, redrive.execution_id)
+        return [self._redrive(redrive, now) for redrive in redrives]
+
+    async def purge(self, tenant_id: TenantId, execution_ids: Sequence[ExecutionId]) -> Sequence[ExecutionId]:
+        letters = self.state.dead_letters
+        there = [
+            one
+            for one in dict.fromkeys(execution_ids)
+            if one in letters and letters[one].tenant_id == tenant_id
+        ]
+        for one in there:
+            del letters[one]
+        return there
+
+    def _redrive(self, redrive: Redrive, now: datetime) -> Enqueued:
+        letter = self.state.dead_letters[redrive.execution_id]
+        if letter.redriven_as is not None:
+            return Enqueued(letter.redriven_as, is_new=False)
+        dead = self.state.runs[redrive.execution_id]
+        self.state.runs[redrive.new_id] = Run(
+            id=redrive.new_id,
+            tenant_id=dead.tenant_id,
+            revision=dead.revision,
+            trigger=Trigger.REDRIVE,
+            nominal_time=dead.nominal_time,
+            due=now,
+            priority=dead.priority,
+            input=dead.input,
+            unique_key=None,
+            created_at=now,
+        )
+        self.state.dead_letters[redrive.execution_id] = replace(
+            letter, redriven_as=redrive.new_id, redriven_at=now
+        )
+        return Enqueued(redrive.new_id, is_new=True)
+
+
+def _position(line: LogLine) -> tuple[int, int]:
+    return line.claim.number, line.number

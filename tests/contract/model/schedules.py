@@ -1,0 +1,93 @@
+"""The schedulers' side of jobs: what is due, and the ledger of what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from gnomon.core.execution import Trigger
+from gnomon.core.job import Job, JobId, TenantId, shard_of
+from gnomon.core.occurrence import Firing, Occurrence
+from gnomon.core.records import Calendar
+from tests.contract.model.state import Run, State
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSchedules:
+    state: State
+
+    async def due(self, *, now: datetime, limit: int, shards: Collection[int] | None = None) -> Sequence[Job]:
+        due = [(time, job.id, job) for time, job in self._waiting(shards) if time <= now]
+        return [job for _, _, job in sorted(due, key=lambda entry: entry[:2])[:limit]]
+
+    async def next_due(self, *, shards: Collection[int] | None = None) -> datetime | None:
+        return min((time for time, _ in self._waiting(shards)), default=None)
+
+    async def fire(self, firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
+        took_effect = []
+        for firing in firings:
+            job = self.state.jobs.get(firing.job_id)
+            if job is not None and _is_current(firing, job):
+                self._fire(firing, job, now)
+                took_effect.append(job.id)
+        return took_effect
+
+    async def occurrences(
+        self, tenant_id: TenantId, job_id: JobId, *, limit: int, before: datetime | None = None
+    ) -> Sequence[Occurrence]:
+        job = self.state.jobs.get(job_id)
+        if job is None or job.tenant_id != tenant_id:
+            return []
+        rows = [row for (owner, _), row in self.state.ledger.items() if owner == job_id]
+        wanted = [row for row in rows if before is None or row.nominal_time < before]
+        return sorted(wanted, key=lambda row: row.nominal_time, reverse=True)[:limit]
+
+    async def save_calendar(self, calendar: Calendar, *, now: datetime) -> None:
+        self.state.calendars[calendar.tenant_id, calendar.name] = calendar
+
+    async def calendars(self, names: Collection[tuple[TenantId, str]]) -> Sequence[Calendar]:
+        return [self.state.calendars[name] for name in names if name in self.state.calendars]
+
+    def _waiting(self, shards: Collection[int] | None) -> list[tuple[datetime, Job]]:
+        return [
+            (job.next_run_time, job)
+            for job in self.state.jobs.values()
+            if job.next_run_time is not None and (shards is None or shard_of(job.id) in shards)
+        ]
+
+    def _fire(self, firing: Firing, job: Job, now: datetime) -> None:
+        for occurrence in firing.occurrences:
+            if (job.id, occurrence.nominal_time) in self.state.ledger:
+                continue  # It has its outcome. Clocks that disagree make no second one, and no dead end.
+            self.state.ledger[job.id, occurrence.nominal_time] = occurrence
+            if occurrence.execution_id is not None:
+                assert occurrence.due is not None
+                self.state.runs[occurrence.execution_id] = Run(
+                    id=occurrence.execution_id,
+                    tenant_id=job.tenant_id,
+                    revision=self.state.revisions[job.id, job.revision],
+                    trigger=Trigger.SCHEDULE,
+                    nominal_time=occurrence.nominal_time,
+                    due=occurrence.due,
+                    priority=job.definition.priority,
+                    input=None,
+                    unique_key=None,
+                    created_at=now,
+                )
+        self.state.jobs[job.id] = replace(
+            job,
+            status=firing.status,
+            next_run_time=firing.next_run_time,
+            last_run_time=firing.last_run_time,
+            fires=firing.fires,
+            anchor=firing.anchor,
+        )
+
+
+def _is_current(firing: Firing, job: Job) -> bool:
+    return (
+        job.tenant_id == firing.tenant_id
+        and job.version == firing.expected_version
+        and job.next_run_time == firing.expected_next_run_time
+    )

@@ -1,0 +1,152 @@
+"""Executions as readers see them: statuses derived from where they are, in pages, per tenant."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+import pytest
+
+from gnomon.core.execution import ExecutionId, ExecutionStatus
+from gnomon.core.job import DEFAULT_TENANT, JobId
+from gnomon.core.records import ExecutionFilter
+from gnomon.errors import ExecutionNotFound
+from gnomon.store.base import Store
+from tests.contract.given import (
+    BROKEN,
+    DONE,
+    HOUR,
+    MINUTE,
+    NOW,
+    SECOND,
+    ask,
+    claim,
+    create_one,
+    end,
+    enqueue,
+    enqueue_one,
+    new_id,
+    other_tenant,
+    running,
+    seen,
+)
+
+
+async def listed(
+    store: Store, *, now: datetime = NOW, status: ExecutionStatus | None = None, job_id: JobId | None = None
+) -> list[ExecutionId]:
+    wanted = ExecutionFilter(job_id=job_id, status=status)
+    page = await store.executions.page(DEFAULT_TENANT, wanted, now=now, limit=100)
+    return [execution.id for execution in page.items]
+
+
+async def test_the_same_execution_is_pending_before_and_queued_at_its_due_time(store: Store) -> None:
+    execution_id = await enqueue_one(store, due=NOW + MINUTE)
+
+    assert (await seen(store, execution_id, now=NOW)).status is ExecutionStatus.PENDING
+    assert (await seen(store, execution_id, now=NOW + MINUTE - SECOND)).status is ExecutionStatus.PENDING
+    assert (await seen(store, execution_id, now=NOW + MINUTE)).status is ExecutionStatus.QUEUED
+
+
+async def test_a_lease_is_running_even_after_its_end(store: Store) -> None:
+    leased = await running(store)
+
+    assert (await seen(store, leased, now=NOW + HOUR)).status is ExecutionStatus.RUNNING
+
+
+async def test_executions_are_listed_newest_first_and_by_status(store: Store) -> None:
+    job = await create_one(store)
+    done, dead, dropped, runs, ready, later = await enqueue(
+        store, *(ask(job, due=NOW if n < 5 else NOW + MINUTE) for n in range(6))
+    )
+    first, second, third, _ = await claim(store, limit=4)
+    await end(store, first, DONE)
+    await end(store, second, BROKEN)
+    await end(store, third, DONE)
+    await store.executions.cancel(DEFAULT_TENANT, [ready], now=NOW)
+    fresh = await enqueue_one(store, job)
+
+    assert await listed(store) == [fresh, later, ready, runs, dropped, dead, done]
+    assert await listed(store, status=ExecutionStatus.COMPLETED) == [dropped, done]
+    assert await listed(store, status=ExecutionStatus.FAILED) == [dead]
+    assert await listed(store, status=ExecutionStatus.CANCELLED) == [ready]
+    assert await listed(store, status=ExecutionStatus.RUNNING) == [runs]
+    assert await listed(store, status=ExecutionStatus.QUEUED) == [fresh]
+    assert await listed(store, status=ExecutionStatus.PENDING) == [later]
+    assert await listed(store, status=ExecutionStatus.TIMEOUT) == []
+    assert await listed(store, status=ExecutionStatus.QUEUED, now=NOW + MINUTE) == [fresh, later]
+    assert await listed(store, status=ExecutionStatus.PENDING, now=NOW + MINUTE) == []
+
+
+async def test_a_purged_dead_letter_leaves_its_execution_in_the_list_of_failures(store: Store) -> None:
+    leased = await running(store)
+    await end(store, leased, BROKEN)
+
+    await store.dead_letters.purge(DEFAULT_TENANT, [leased.claim.execution_id])
+
+    assert await listed(store, status=ExecutionStatus.FAILED) == [leased.claim.execution_id]
+
+
+async def test_executions_are_listed_by_job_and_status_together(store: Store) -> None:
+    mine, other = await create_one(store), await create_one(store)
+    a, b, c, d = await enqueue(store, ask(mine), ask(other), ask(mine, due=NOW + MINUTE), ask(mine))
+    await store.executions.cancel(DEFAULT_TENANT, [a, b], now=NOW)
+
+    assert await listed(store, job_id=mine.id) == [d, c, a]
+    assert await listed(store, job_id=mine.id, status=ExecutionStatus.CANCELLED) == [a]
+    assert await listed(store, job_id=mine.id, status=ExecutionStatus.PENDING) == [c]
+    assert await listed(store, job_id=mine.id, status=ExecutionStatus.QUEUED) == [d]
+    assert await listed(store, job_id=other.id, status=ExecutionStatus.QUEUED) == []
+
+
+@pytest.mark.parametrize("status", [None, ExecutionStatus.QUEUED])
+async def test_pages_meet_without_a_gap_while_executions_arrive(
+    store: Store, status: ExecutionStatus | None
+) -> None:
+    job = await create_one(store)
+    old = await enqueue(store, *(ask(job) for _ in range(7)))
+    wanted = ExecutionFilter(status=status)
+
+    turned: list[ExecutionId] = []
+    cursor: UUID | None = None
+    for _ in range(3):
+        page = await store.executions.page(DEFAULT_TENANT, wanted, now=NOW, limit=3, after=cursor)
+        turned += [execution.id for execution in page.items]
+        cursor = page.next
+        await enqueue(store, ask(job))
+
+    assert turned == old[::-1]
+    assert cursor is None
+
+
+async def test_a_page_holds_what_get_would_return(store: Store) -> None:
+    leased = await running(store)
+    await end(store, leased, BROKEN)
+    waiting = await enqueue_one(store)
+
+    page = await store.executions.page(DEFAULT_TENANT, ExecutionFilter(), now=NOW, limit=10)
+
+    assert list(page.items) == [await seen(store, waiting), await seen(store, leased)]
+
+
+async def test_another_tenants_execution_does_not_exist(store: Store) -> None:
+    leased = await running(store)
+    await end(store, leased, DONE)
+    neighbours = await other_tenant(store)
+    execution_id = leased.claim.execution_id
+
+    with pytest.raises(ExecutionNotFound):
+        await store.executions.get(neighbours, execution_id, now=NOW)
+    page = await store.executions.page(neighbours, ExecutionFilter(), now=NOW, limit=10)
+
+    assert page.items == ()
+    assert list(await store.executions.attempts(neighbours, execution_id)) == []
+
+
+async def test_an_execution_that_nobody_asked_for_is_not_found(store: Store) -> None:
+    nobody = ExecutionId(new_id())
+
+    with pytest.raises(ExecutionNotFound) as refused:
+        await store.executions.get(DEFAULT_TENANT, nobody, now=NOW)
+
+    assert refused.value.id == nobody
