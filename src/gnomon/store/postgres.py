@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -12,12 +13,13 @@ import asyncpg
 
 from gnomon.errors import InvalidInput, StoreRefused, StoreUnavailable
 from gnomon.store import statements
+from gnomon.store.connections import Connections
 from gnomon.store.database import ForeignKeyViolation, Row, Rows, Session, UniqueViolation
 from gnomon.store.migrate import AppliedMigration, Migration, applied_of, record_of
 from gnomon.store.partitions import partition_statements
 
 VERSION_MIN = 15
-POOL_MAX = 10
+CONNECTIONS_MAX = 10
 # Queues are empty when statistics are taken and full when plans are used. A plan that was right for the
 # empty table, a sequential scan, is kept and then reads every dead row. All our statements are meant for
 # indexes, so a session rules the rest out. Behind a pooler plans are not kept, and settings not sent.
@@ -91,37 +93,29 @@ class PostgresDatabase:
     dialect = "postgres"
     dead_rows_linger = True
 
-    def __init__(self, pool: Any) -> None:
-        self._pool = pool
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
         self._texts = {name: statements.numbered(text) for name, text in statements.load("postgres").items()}
 
     @classmethod
-    async def open(cls, url: str, *, connections_max: int = POOL_MAX) -> PostgresDatabase:
+    async def open(cls, url: str, *, connections_max: int = CONNECTIONS_MAX) -> PostgresDatabase:
         dsn, pooler = split_pooler(url)
-        try:
-            pool = await asyncpg.create_pool(
-                dsn,
-                min_size=0,
-                max_size=connections_max,
-                command_timeout=STATEMENT_TIMEOUT.total_seconds(),
-                timeout=CONNECT_TIMEOUT.total_seconds(),
-                # Behind a transaction pooler, a statement prepared on one server is unknown to the next.
-                statement_cache_size=0 if pooler else 1024,
-                target_session_attrs="read-write",
-                server_settings={} if pooler else PLANNER_SETTINGS,
-                reset=_keep_as_it_is,
-            )
-        except _UNREACHABLE as error:
-            raise StoreUnavailable(f"PostgreSQL does not answer: {error}") from error
-        database = cls(pool)
+        connect = partial(
+            asyncpg.connect,
+            dsn,
+            command_timeout=STATEMENT_TIMEOUT.total_seconds(),
+            timeout=CONNECT_TIMEOUT.total_seconds(),
+            # Behind a transaction pooler, a statement prepared on one server is unknown to the next.
+            statement_cache_size=0 if pooler else 1024,
+            target_session_attrs="read-write",
+            server_settings={} if pooler else PLANNER_SETTINGS,
+        )
+        database = cls(Connections(connect, limit=connections_max))
         try:
             async with database._session():
                 return database  # The first connection is where a bad address shows.
-        except BaseException as error:
-            await database.close()
-            if isinstance(error, ValueError):
-                raise InvalidInput("database", f"is no address that can be read: {error}.") from error
-            raise
+        except ValueError as error:
+            raise InvalidInput("database", f"is no address that can be read: {error}.") from error
 
     async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
         for _ in range(DEADLOCK_TRIES):
@@ -144,7 +138,7 @@ class PostgresDatabase:
             raise StoreUnavailable(f"PostgreSQL broke a deadlock at our cost: {error}") from error
 
     async def close(self) -> None:
-        await self._pool.close()
+        await self._connections.close()
 
     async def release(self) -> str:
         """What serves us, in words."""
@@ -185,7 +179,7 @@ class PostgresDatabase:
     @asynccontextmanager
     async def _session(self) -> AsyncIterator[PostgresSession]:
         try:
-            async with self._pool.acquire() as connection:
+            async with self._connections.one(breaks=_UNREACHABLE) as connection:
                 yield PostgresSession(connection, self._texts)
         except asyncpg.UniqueViolationError as error:
             raise UniqueViolation(error.constraint_name or "") from error
@@ -207,8 +201,7 @@ class PostgresDatabase:
                 "Add pooler=transaction to the query part of the database URL."
             ) from error
         except _UNREACHABLE as error:
-            # The others in the pool are likely dead too; let each be replaced when it is next needed.
-            await self._pool.expire_connections()
+            self._connections.drop_idle()
             raise StoreUnavailable(f"PostgreSQL does not answer: {error}") from error
 
 
@@ -241,7 +234,3 @@ def split_pooler(url: str) -> tuple[str, bool]:
         raise InvalidInput("database", f"pooler={modes[-1]!r} is unknown; 'transaction' is the one there is.")
     rest = urlencode([(name, value) for name, value in query if name != "pooler"])
     return urlunsplit(parts._replace(query=rest)), bool(modes)
-
-
-async def _keep_as_it_is(_: object) -> None:
-    """We set nothing on a session, so there is nothing to reset, and a round trip to save."""

@@ -47,5 +47,7 @@ WITH change AS (
     DELETE FROM unique_keys
     WHERE execution_id = ANY (ARRAY(SELECT held.execution_id FROM held WHERE held.due IS NULL))
 )
-SELECT execution_id, claim FROM change
-WHERE (execution_id, claim) NOT IN (SELECT execution_id, claim FROM held)
+SELECT execution_id, claim
+FROM unnest(:change.execution_id::uuid[], :change.claim::integer[]) AS asked (execution_id, claim)
+WHERE (SELECT count(*) FROM held) < cardinality(:change.execution_id::uuid[])
+  AND (execution_id, claim) NOT IN (SELECT execution_id, claim FROM held)
