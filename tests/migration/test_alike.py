@@ -20,6 +20,7 @@ KEPT_AS = {
     "bigint": "INTEGER",
     "double precision": "REAL",
     "jsonb": "TEXT",
+    "json": "TEXT",
     "text": "TEXT",
 }
 # The same statement makes it in both, in the words of PostgreSQL.
