@@ -86,6 +86,6 @@ class Claimer:
             return
         # In the order of the scan, so the last one of a place counts. If it is not the furthest, no harm.
         self._positions |= {
-            (lane_id, priority): (due, execution_id)
-            for execution_id, _, _, lane_id, priority, due, *_ in rows
+            (row[3], row[4]): (row[5], row[0])
+            for row in rows  # (lane, priority): (due, id)
         }

@@ -9,20 +9,25 @@ from typing import Any, Protocol
 
 
 class Row(Protocol):
-    """Columns by name; iteration yields the values in the order of the statement, for hot paths."""
+    """Columns by name; on hot paths also by place, and in order."""
 
-    def __getitem__(self, name: str) -> Any: ...
+    def __getitem__(self, name: str | int) -> Any: ...
 
     def __iter__(self) -> Iterator[Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A batch that a statement reads like a table: rows of equal shape under a name."""
+    """A batch that a statement reads like a table: rows of equal shape under a name.
+
+    `uniform` names columns that are never NULL and mostly hold one value. If one does, it may arrive as that
+    value in the first row and NULL in the others, and the statement says `coalesce(column, its first)`.
+    """
 
     name: str
     columns: tuple[str, ...]
     rows: Sequence[tuple[Any, ...]]
+    uniform: frozenset[str] = frozenset()
 
 
 class Session(Protocol):

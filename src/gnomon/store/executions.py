@@ -29,9 +29,11 @@ _CHANGE = (
     "execution_id", "claim", "status", "attempt", "attempts", "crashes", "due", "result", "failure_kind",
     "failure_message", "dead", "expired_at",
 )  # fmt: skip
+_UNIFORM_CHANGE = frozenset({"status", "attempt", "attempts"})
 _ASKED = (
     "execution_id", "job_id", "revision", "lane_id", "trigger", "priority", "due", "unique_key", "input",
 )  # fmt: skip
+_UNIFORM_ASKED = frozenset({"job_id", "revision", "lane_id", "trigger", "priority", "due"})
 _PAGES = {
     ExecutionStatus.PENDING: "executions_page_pending",
     ExecutionStatus.QUEUED: "executions_page_queued",
@@ -95,7 +97,9 @@ class SqlExecutions:
                 if holder == one.id and one.id not in made
             ]
             if rows:
-                await session.fetch("enqueue", Rows("asked", _ASKED, rows), tenant_id=tenant_id, now=now)
+                await session.fetch(
+                    "enqueue", Rows("asked", _ASKED, rows, _UNIFORM_ASKED), tenant_id=tenant_id, now=now
+                )
             return [
                 Enqueued(holder, holder == one.id and one.id not in made)
                 for one, holder in zip(asked, kept, strict=True)
@@ -104,7 +108,7 @@ class SqlExecutions:
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
         try:
             rows = await self._claimer.claim(request, now=now, lease_until=lease_until)
-            leased = await self._revisions.leased(rows, Hold(request.worker, now, lease_until))
+            leased = await self._revisions.claimed(rows, Hold(request.worker, now, lease_until))
         except AskedBefore:
             leased = await self._revisions.leased(await self._database.read("claimed", request_id=request.id))
         leased.sort(key=lambda one: (-one.priority, one.due, one.claim.execution_id))
@@ -120,18 +124,17 @@ class SqlExecutions:
     async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Applied]:
         if not decisions:
             return []
+        claims = [decision.claim for decision in decisions]
         # A claim is spent by its first decision; a second one in the same batch is a late one.
-        first: dict[Claim, int] = {}
-        for place, decision in enumerate(decisions):
-            first.setdefault(decision.claim, place)
-        possible = [decisions[place] for claim, place in first.items() if _is_possible(claim)]
-        rows = sorted(map(_change_row, possible), key=itemgetter(0, 1))
-        refused = await self._database.fetch("apply", Rows("change", _CHANGE, rows), now=now) if rows else []
+        first = dict(zip(reversed(claims), range(len(claims) - 1, -1, -1), strict=True))
+        rows = [_change_row(decisions[place]) for claim, place in first.items() if _is_possible(claim)]
+        rows.sort(key=itemgetter(0, 1))
+        refused = await self._apply(rows, now=now) if rows else []
         if not refused and len(rows) == len(decisions):
             return [Applied.APPLIED] * len(decisions)
         lost = {Claim(row["execution_id"], row["claim"]) for row in refused}
         lost.update(claim for claim in first if not _is_possible(claim))
-        settled = await self._settled([decision.claim for decision in decisions])
+        settled = await self._settled(claims)
         return [
             Applied.APPLIED
             if decision.claim not in lost and first[decision.claim] == place
@@ -140,6 +143,9 @@ class SqlExecutions:
             else Applied.LOST
             for place, decision in enumerate(decisions)
         ]
+
+    async def _apply(self, rows: Sequence[tuple[object, ...]], *, now: datetime) -> Sequence[Row]:
+        return await self._database.fetch("apply", Rows("change", _CHANGE, rows, _UNIFORM_CHANGE), now=now)
 
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
         check_limit(limit, limit_max=EXPIRED_LIMIT_MAX)
@@ -261,7 +267,7 @@ def _change_row(decision: Decision) -> tuple[object, ...]:
         change.status,
         change.attempt,
         change.attempts,
-        change.crashes,
+        change.crashes or None,  # NULL reads as 0, and a column of NULLs is not sent.
         change.due,
         document_text(change.result),
         change.failure.kind if change.failure else None,

@@ -77,8 +77,7 @@ class PostgresSession:
             # An empty batch still needs its columns: empty arrays.
             columns = zip(*batch.rows, strict=True) if batch.rows else ((),) * len(batch.columns)
             for name, column in zip(batch.columns, columns, strict=True):
-                # unnest fills up shorter arrays with NULL, so a column that holds nothing else is not sent.
-                values[f"{batch.name}.{name}"] = () if column.count(None) == len(column) else column
+                values[f"{batch.name}.{name}"] = _array(column, is_uniform=name in batch.uniform)
         rows: Sequence[Row] = await self._connection.fetch(text, *[values[name] for name in names])
         return rows
 
@@ -203,6 +202,14 @@ class PostgresDatabase:
         except _UNREACHABLE as error:
             self._connections.drop_idle()
             raise StoreUnavailable(f"PostgreSQL does not answer: {error}") from error
+
+
+def _array(column: tuple[object, ...], *, is_uniform: bool) -> tuple[object, ...]:
+    """What of a column must be sent: unnest fills up shorter arrays with NULL, and every value costs."""
+    first = column[0] if column else None
+    if (first is None or is_uniform) and column.count(first) == len(column):
+        return () if first is None else column[:1]
+    return column
 
 
 def refusals(facts: Row) -> Sequence[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from gnomon.core.job import JobId, Revision
 from gnomon.core.lease import Leased
 from gnomon.store.database import Database, Row, Rows
-from gnomon.store.rows import Hold, hold_of, leased_of, revision_of
+from gnomon.store.rows import LEASED_COLUMNS, Hold, hold_of, leased_of, revision_of
 
 CACHE_MAX = 10_000
 
@@ -18,22 +19,23 @@ class Revisions:
         self._database = database
         self._known: OrderedDict[tuple[JobId, int], Revision] = OrderedDict()
 
-    async def leased(self, rows: Sequence[Row], hold: Hold | None = None) -> list[Leased]:
-        """Lease rows with what their revisions say. `hold` is what they share; None: each has its own."""
-        keys = [(job_id, revision) for _, job_id, revision, *_ in rows]
-        await self._learn(set(keys))
-        known = self._known
-        leased = [
-            leased_of(row, known[key], hold or hold_of(row)) for row, key in zip(rows, keys, strict=True)
-        ]
-        while len(known) > CACHE_MAX:
-            known.popitem(last=False)
-        return leased
+    async def claimed(self, rows: Sequence[Row], hold: Hold) -> list[Leased]:
+        """What a claim has just taken: all of it is held alike."""
+        known = await self._learn(rows)
+        return [leased_of(row, known[row[1], row[2]], hold) for row in rows]
 
-    async def _learn(self, keys: set[tuple[JobId, int]]) -> None:
-        missing = keys - self._known.keys()
-        if not missing:
-            return
-        batch = Rows("wanted_revision", ("job_id", "revision"), sorted(missing))
-        for row in await self._database.read("revisions", batch):
-            self._known[row["job_id"], row["revision"]] = revision_of(row)
+    async def leased(self, rows: Sequence[Row]) -> list[Leased]:
+        """What others hold, or we did before: each row says by whom and until when."""
+        known = await self._learn(rows)
+        return [leased_of(islice(row, LEASED_COLUMNS), known[row[1], row[2]], hold_of(row)) for row in rows]
+
+    async def _learn(self, rows: Sequence[Row]) -> Mapping[tuple[JobId, int], Revision]:
+        known = self._known
+        missing = {(row[1], row[2]) for row in rows} - known.keys()
+        if missing:
+            while known and len(known) + len(missing) > CACHE_MAX:
+                known.popitem(last=False)
+            batch = Rows("wanted_revision", ("job_id", "revision"), sorted(missing))
+            for row in await self._database.read("revisions", batch):
+                known[row["job_id"], row["revision"]] = revision_of(row)
+        return known

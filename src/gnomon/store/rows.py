@@ -118,9 +118,12 @@ def hold_of(row: Row) -> Hold:
     return Hold(row["worker"], row["started_at"], row["lease_until"], row["cancel_requested"])
 
 
-def leased_of(row: Row, revision: Revision, hold: Hold) -> Leased:
-    """The first columns of `claim`, `claimed` and `expired`, in their order: this is the hot path."""
-    execution_id, _, _, _, priority, due, nominal_time, claim, attempts, crashes, text, *_ = row
+LEASED_COLUMNS = 11
+
+
+def leased_of(row: Iterable[Any], revision: Revision, hold: Hold) -> Leased:
+    """The columns of `claim`, which `claimed` and `expired` begin with too, in their order: the hot path."""
+    execution_id, _, _, _, priority, due, nominal_time, claim, attempts, crashes, text = row
     worker, started_at, lease_until, cancel_requested = hold
     return Leased(
         Claim(execution_id, claim),
@@ -131,7 +134,7 @@ def leased_of(row: Row, revision: Revision, hold: Hold) -> Leased:
         priority,
         nominal_time,
         due,
-        document_of(text),
+        None if text is None else Document(text),
         attempts,
         crashes,
         started_at,

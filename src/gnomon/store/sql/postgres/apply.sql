@@ -2,13 +2,18 @@
 -- The answer is the claims that found none.
 -- A cancel that was asked for in the meantime wins over going back to wait.
 WITH change AS (
-    SELECT * FROM unnest(
+    SELECT given.execution_id, given.claim, coalesce(given.status, (:change.status::text[])[1]) AS status,
+           coalesce(given.attempt, (:change.attempt::text[])[1]) AS attempt,
+           coalesce(given.attempts, (:change.attempts::integer[])[1]) AS attempts,
+           coalesce(given.crashes, 0) AS crashes, given.due, given.result, given.failure_kind,
+           given.failure_message, given.dead, given.expired_at
+    FROM unnest(
         :change.execution_id::uuid[], :change.claim::integer[], :change.status::text[],
         :change.attempt::text[], :change.attempts::integer[], :change.crashes::integer[],
         :change.due::timestamptz[], :change.result::json[], :change.failure_kind::text[],
         :change.failure_message::text[], :change.dead::text[], :change.expired_at::timestamptz[]
-    ) AS change (execution_id, claim, status, attempt, attempts, crashes, due, result, failure_kind,
-                 failure_message, dead, expired_at)
+    ) AS given (execution_id, claim, status, attempt, attempts, crashes, due, result, failure_kind,
+                failure_message, dead, expired_at)
 ), held AS (
     DELETE FROM leases USING change
     WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim

@@ -1,9 +1,15 @@
-WITH asked AS (
-    SELECT * FROM unnest(
+WITH asked AS MATERIALIZED (
+    SELECT given.execution_id, coalesce(given.job_id, (:asked.job_id::uuid[])[1]) AS job_id,
+           coalesce(given.revision, (:asked.revision::integer[])[1]) AS revision,
+           coalesce(given.lane_id, (:asked.lane_id::integer[])[1]) AS lane_id,
+           coalesce(given.trigger, (:asked.trigger::text[])[1]) AS trigger,
+           coalesce(given.priority, (:asked.priority::smallint[])[1]) AS priority,
+           coalesce(given.due, (:asked.due::timestamptz[])[1]) AS due, given.unique_key, given.input
+    FROM unnest(
         :asked.execution_id::uuid[], :asked.job_id::uuid[], :asked.revision::integer[],
         :asked.lane_id::integer[], :asked.trigger::text[], :asked.priority::smallint[],
         :asked.due::timestamptz[], :asked.unique_key::text[], :asked.input::json[]
-    ) AS asked (execution_id, job_id, revision, lane_id, trigger, priority, due, unique_key, input)
+    ) AS given (execution_id, job_id, revision, lane_id, trigger, priority, due, unique_key, input)
 ), kept AS (
     INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, due, created_at,
                             unique_key, input)

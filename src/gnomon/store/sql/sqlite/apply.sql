@@ -28,7 +28,7 @@ WHERE change.due IS NOT NULL;
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
                    claim, attempts, crashes)
 SELECT change.execution_id, tenant_id, job_id, revision, lane_id, priority, change.due, nominal_time,
-       change.claim, change.attempts, change.crashes
+       change.claim, change.attempts, coalesce(change.crashes, 0)
 FROM change JOIN leases ON leases.execution_id = change.execution_id
 WHERE change.due IS NOT NULL;
 

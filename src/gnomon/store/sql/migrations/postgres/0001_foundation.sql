@@ -242,7 +242,7 @@ CREATE TABLE leases (
     lease_until      timestamptz NOT NULL,
     cancel_requested boolean     NOT NULL DEFAULT false,
     request_id       uuid        NOT NULL
-) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX leases_until ON leases (lease_until, execution_id);
 
 -- Claims that got something. The key makes a request claim once, also when it is sent twice at the same time:
