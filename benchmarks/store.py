@@ -4,6 +4,7 @@ Every figure is a ratio of two things measured in turns in the same run, and the
 a noisy machine disturbs both alike.
 
 ratio           claim + apply at batch 100, against the raw limit (see _raw.py)
+bare_ratio      the same against SQL that cannot find what a dead worker left behind (PostgreSQL only)
 enqueue_ratio   bulk enqueue, against COPY (PostgreSQL) or executemany (SQLite) of the same rows
 full_ratio      claim + apply with a million finished executions in the store, against an empty one
 pinned_ratio    claim + apply after 200,000 claims while another transaction holds an old snapshot,
@@ -27,7 +28,7 @@ import asyncpg
 from rich.progress import Progress
 
 from benchmarks import Report
-from benchmarks._raw import INPUT, RESULT, RawPostgres, RawSqlite
+from benchmarks._raw import INPUT, RESULT, BarePostgres, RawPostgres, RawSqlite
 from benchmarks._rows import copy_postgres, fill_postgres, fill_sqlite, insert_sqlite
 from gnomon.app import open_database
 from gnomon.core.document import Document
@@ -155,6 +156,9 @@ async def measure_postgres(step: Callable[[str], None]) -> dict[str, float]:
         step("PostgreSQL: claim and apply against the raw limit")
         limit, gnomon, ratio = await in_turns(lambda: raw.life(ROUND), lambda: fresh.life(ROUND))
 
+        bare = RawLife(await BarePostgres.open(await _new_database(server, "bare_db")))
+        bare_ratio = (await in_turns(lambda: bare.life(ROUND), lambda: fresh.life(ROUND)))[2]
+
         step("PostgreSQL: enqueue against COPY")
         bulk = await GnomonLife.open(bulk_dsn)
         connection = await asyncpg.connect(bulk_dsn)
@@ -171,7 +175,11 @@ async def measure_postgres(step: Callable[[str], None]) -> dict[str, float]:
         for life in (fresh, full, bulk):
             await life.store.close()
         await raw.raw.close()
-    return _figures(limit, gnomon, ratio, enqueue_ratio, full_ratio) | {"pinned_ratio": pinned_ratio}
+        await bare.raw.close()
+    return _figures(limit, gnomon, ratio, enqueue_ratio, full_ratio) | {
+        "pinned_ratio": pinned_ratio,
+        "bare_ratio": bare_ratio,
+    }
 
 
 async def measure_sqlite(step: Callable[[str], None]) -> dict[str, float]:
@@ -256,7 +264,7 @@ def run() -> Report:
             "sqlite": asyncio.run(measure_sqlite(step)),
         }
     lines = [f"{'':14}{'PostgreSQL':>12}{'SQLite':>12}{'goal':>8}"]
-    for name in ("limit", "gnomon", *GOALS):
+    for name in ("limit", "gnomon", *GOALS, "bare_ratio"):
         cells = "".join(_cell(figures.get(name)) for figures in numbers.values())
         lines.append(f"{name:14}{cells}{GOALS.get(name, ''):>8}")
     rounded = {
