@@ -171,8 +171,13 @@ class PostgresDatabase:
 
     async def _make_bookkeeping(self) -> None:
         # IF NOT EXISTS does not help two that look at the same moment: the later one fails when the earlier
-        # one has committed, and finds the table it wanted.
-        with suppress(UniqueViolation, asyncpg.exceptions.DuplicateTableError):
+        # one has committed, and finds the table it wanted. Which error it gets depends on how far both were:
+        # a key of the catalogue, the table, or the type that goes with the table.
+        with suppress(
+            UniqueViolation,
+            asyncpg.exceptions.DuplicateTableError,
+            asyncpg.exceptions.DuplicateObjectError,
+        ):
             await self.fetch("migrations_table")
 
     @asynccontextmanager
