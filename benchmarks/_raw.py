@@ -1,8 +1,8 @@
 """The raw limit: the least SQL that lives the same life, with nothing of Gnomon around it.
 
-Insert a run and its place in a hot queue; claim a batch (leave the queue, take a lease with a new claim number
-that can be found when it runs out); complete the batch behind the fence (id and claim number of the lease);
-keep the run and its result as history; every commit durable.
+Insert a run and its place in a hot queue; claim a batch (leave the queue, take a lease with a new claim
+number that can be found when it runs out); complete the batch behind the fence (id and claim number of the
+lease); keep the run and its result as history; every commit durable.
 
 `BarePostgres` leaves the lease out: the run itself is updated in place, and nobody could find what a dead
 worker left behind. It is not the same life; it is here to show what the lease costs.
@@ -30,11 +30,13 @@ LEASE = timedelta(seconds=20)
 class RawPostgres:
     SCHEMA = """
         CREATE TABLE runs (id uuid PRIMARY KEY, job_id uuid NOT NULL, input json);
-        CREATE TABLE waiting (id uuid PRIMARY KEY, due timestamptz NOT NULL, claim integer NOT NULL DEFAULT 0);
+        CREATE TABLE waiting (
+            id uuid PRIMARY KEY, due timestamptz NOT NULL, claim integer NOT NULL DEFAULT 0
+        );
         CREATE INDEX waiting_due ON waiting (due, id);
         CREATE TABLE leased (
-            id uuid PRIMARY KEY, claim integer NOT NULL, worker text NOT NULL, started_at timestamptz NOT NULL,
-            lease_until timestamptz NOT NULL
+            id uuid PRIMARY KEY, claim integer NOT NULL, worker text NOT NULL,
+            started_at timestamptz NOT NULL, lease_until timestamptz NOT NULL
         );
         CREATE INDEX leased_until ON leased (lease_until);
         CREATE TABLE done (
@@ -54,7 +56,8 @@ class RawPostgres:
     """
     COMPLETE = """
         WITH held AS (
-            DELETE FROM leased USING unnest($2::uuid[], $3::integer[], $4::json[]) AS given (id, claim, result)
+            DELETE FROM leased
+            USING unnest($2::uuid[], $3::integer[], $4::json[]) AS given (id, claim, result)
             WHERE leased.id = given.id AND leased.claim = given.claim
             RETURNING leased.id, leased.claim, leased.worker, leased.started_at, given.result
         )
