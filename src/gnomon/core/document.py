@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from math import copysign, isfinite
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from gnomon.errors import InvalidInput, PayloadTooLarge
 
@@ -19,8 +18,7 @@ NAME_LENGTH_MAX = 255
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Document:
+class Document(NamedTuple):
     """A JSON value that every store can hold and give back unchanged."""
 
     text: str
@@ -44,7 +42,11 @@ class Document:
         # Databases may reorder keys and spaces, so equal means equal values.
         return isinstance(other, Document) and (self.text == other.text or self.value == other.value)
 
-    __hash__ = None  # type: ignore[assignment]
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        raise TypeError("A document is compared by its value and has no hash.")
 
 
 def check_json(value: object, *, field: str) -> None:

@@ -119,27 +119,32 @@ def hold_of(row: Row) -> Hold:
 
 
 LEASED_COLUMNS = 11
+_new = tuple.__new__
 
 
 def leased_of(row: Iterable[Any], revision: Revision, hold: Hold) -> Leased:
     """The columns of `claim`, which `claimed` and `expired` begin with too, in their order: the hot path."""
     execution_id, _, _, _, priority, due, nominal_time, claim, attempts, crashes, text = row
     worker, started_at, lease_until, cancel_requested = hold
-    return Leased(
-        Claim(execution_id, claim),
-        revision.tenant_id,
-        revision.job_id,
-        revision,
-        worker,
-        priority,
-        nominal_time,
-        due,
-        None if text is None else Document(text),
-        attempts,
-        crashes,
-        started_at,
-        lease_until,
-        cancel_requested,
+    # What Leased(...), Claim(...) and Document(...) do, without the call in between that doubles their price.
+    return _new(
+        Leased,
+        (
+            _new(Claim, (execution_id, claim)),
+            revision.tenant_id,
+            revision.job_id,
+            revision,
+            worker,
+            priority,
+            nominal_time,
+            due,
+            None if text is None else _new(Document, (text,)),
+            attempts,
+            crashes,
+            started_at,
+            lease_until,
+            cancel_requested,
+        ),
     )
 
 

@@ -9,7 +9,7 @@ from gnomon.store import statements
 from gnomon.store.migrate import Migration, record_of
 from gnomon.store.partitions import partition_statements
 from gnomon.store.postgres import MIGRATION_LOCK_TIMEOUT
-from gnomon.store.sqlite import to_micros
+from gnomon.store.sqlite_values import to_micros
 
 # Without it both programs would go on after an error, and commit the half of a migration.
 _STOP_AT_ERRORS = {"postgres": r"\set ON_ERROR_STOP on", "sqlite": ".bail on"}

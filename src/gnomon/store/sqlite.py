@@ -1,107 +1,41 @@
-"""SQLite: one writer thread, some readers beside it, batches as temporary tables.
-
-All conversion between Python and SQLite happens here: times are integer microseconds, ids are blobs.
-"""
+"""SQLite: one writer thread, some readers beside it, batches as temporary tables."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
-from enum import StrEnum
-from functools import lru_cache
+from datetime import datetime, timedelta
 from itertools import cycle
-from types import NoneType
-from typing import Any, TypeVar
-from uuid import UUID
-
-from asyncpg.pgproto.pgproto import UUID as FastUUID  # A UUID like any other, made in C. # noqa: N811
+from typing import TypeVar
 
 from gnomon.errors import StoreRefused, StoreUnavailable
 from gnomon.store import statements
 from gnomon.store.database import ForeignKeyViolation, Row, Rows, Session, UniqueViolation
 from gnomon.store.migrate import AppliedMigration, Migration, applied_of, record_of
+from gnomon.store.one_thread import OneThread
+from gnomon.store.sqlite_values import bound, read
 
 MEMORY = ":memory:"
 SQLITE_VERSION_MIN = (3, 37, 0)  # STRICT tables; RETURNING and UPDATE FROM are older.
 READERS = 2
 BUSY_TIMEOUT = timedelta(seconds=10)
-
-IDS = frozenset({
-    "id", "tenant_id", "job_id", "execution_id", "depends_on", "boot", "request_id", "redriven_as", "new_id",
-    "dag_id", "dag_run_id",
-})  # fmt: skip
-TIMES = frozenset({
-    "created_at", "updated_at", "next_run_time", "last_run_time", "anchor", "nominal_time", "nominal_until",
-    "due", "recorded_at", "started_at", "finished_at", "lease_until", "saved_at", "at", "died_at",
-    "redriven_at", "registered_at", "last_seen_at", "applied_at", "disabled_at", "expires_at", "revoked_at",
-    "last_used_at", "sent_at", "claimed_at",
-})  # fmt: skip
-FLAGS = frozenset({"cancel_requested", "allow_partial_completion"})
+PRAGMAS = (
+    "synchronous=FULL",
+    "foreign_keys=ON",
+    "temp_store=MEMORY",
+    # 32 MB of log before it is folded into the file: hot pages change often, and are then written once.
+    "wal_autocheckpoint=8000",
+    "cache_size=-32000",
+)
 
 # The codes that speak of the disk or of other processes. Everything else is our own mistake.
 _TROUBLE = frozenset({
     sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
 })  # fmt: skip
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _Answer = TypeVar("_Answer")
-
-
-def to_micros(instant: datetime) -> int:
-    assert instant.tzinfo is not None, "naive datetimes never reach a store"
-    return (instant - _EPOCH) // _MICROSECOND
-
-
-# A batch shares its times, its tenants and its jobs: most conversions have been made before.
-@lru_cache(maxsize=1024)
-def from_micros(micros: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=micros)
-
-
-_READ: dict[str, Callable[[Any], object]] = (
-    dict.fromkeys(IDS, FastUUID) | dict.fromkeys(TIMES, from_micros) | dict.fromkeys(FLAGS, bool)
-)
-
-
-class _Binders(dict[type, Callable[[Any], object] | None]):
-    """How a value of a type is bound; None: as it is. Learns a type when it first sees it."""
-
-    def __missing__(self, kind: type) -> Callable[[Any], object] | None:
-        binder: Callable[[Any], object] | None = None
-        if issubclass(kind, UUID):
-            binder = UUID.bytes.fget  # type: ignore[attr-defined]
-        elif issubclass(kind, datetime):
-            binder = to_micros
-        elif issubclass(kind, StrEnum):
-            binder = str.__str__
-        elif issubclass(kind, list):
-            binder = json.dumps
-        self[kind] = binder
-        return binder
-
-
-_BINDERS = _Binders()
-
-
-def _bound(values: Iterable[object]) -> list[object]:
-    binders = _BINDERS
-    return [value if (bind := binders[type(value)]) is None else bind(value) for value in values]
-
-
-def _bound_column(column: tuple[object, ...]) -> Iterable[object] | None:
-    """A column mostly holds one type, and often one that needs nothing. None: it holds only NULL."""
-    kinds = set(map(type, column))
-    if kinds == {NoneType}:
-        return None
-    if all(_BINDERS[kind] is None for kind in kinds):
-        return column
-    return _bound(column)
 
 
 def sqlite_release() -> str:
@@ -119,20 +53,20 @@ class Connection:
         [[journal_mode]] = self.raw.execute("PRAGMA journal_mode=WAL")
         if path != MEMORY and journal_mode != "wal":
             raise StoreRefused(f"{path} cannot have a write-ahead log: its journal stays {journal_mode!r}.")
-        for pragma in ("synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY"):
+        for pragma in PRAGMAS:
             self.raw.execute(f"PRAGMA {pragma}")
         for statement in self._statements["temporary_tables"]:
             self.raw.execute(statement)
 
     def run(self, statement: str, batches: Sequence[Rows], values: dict[str, object]) -> list[Row]:
-        bound = dict(zip(values, _bound(values.values()), strict=True))
+        parameters = dict(zip(values, bound(values.values()), strict=True))
         for batch in batches:
             self._fill(batch)
         rows: list[Row] = []
         for text in self._statements[statement]:
-            cursor = self.raw.execute(text, bound)
+            cursor = self.raw.execute(text, parameters)
             if cursor.description:
-                rows = _read(cursor)
+                rows = read(cursor)
         return rows
 
     def run_text(self, text: str) -> None:
@@ -145,19 +79,26 @@ class Connection:
                 statement = ""
 
     def _fill(self, batch: Rows) -> None:
+        """Binding a value costs more than storing it, so a value that a whole column shares is bound once."""
         self.raw.execute(f"DELETE FROM temp.{batch.name}")  # noqa: S608 - our own names, never a value.
         if not batch.rows:
             return
-        columns = map(_bound_column, zip(*batch.rows, strict=True))
-        # Binding a value costs more than storing it, so columns that hold only NULL are left out.
-        given = {
-            name: column for name, column in zip(batch.columns, columns, strict=True) if column is not None
-        }
-        places = ",".join("?" * len(given))
+        shared: dict[str, object] = {}
+        each: dict[str, Iterable[object]] = {}
+        for name, column in zip(batch.columns, zip(*batch.rows, strict=True), strict=True):
+            if name != batch.columns[0] and column.count(column[0]) == len(column):
+                shared[name] = column[0]
+            else:
+                each[name] = bound(column)
+        places = ",".join("?" * len(each))
         self.raw.executemany(
-            f"INSERT INTO temp.{batch.name} ({','.join(given)}) VALUES ({places})",  # noqa: S608
-            zip(*given.values(), strict=True),
+            f"INSERT INTO temp.{batch.name} ({','.join(each)}) VALUES ({places})",  # noqa: S608
+            zip(*each.values(), strict=True),
         )
+        given = {name: value for name, value in shared.items() if value is not None}
+        if given:
+            changes = ",".join(f"{name} = ?" for name in given)
+            self.raw.execute(f"UPDATE temp.{batch.name} SET {changes}", bound(given.values()))  # noqa: S608
 
 
 def _connected(path: str) -> Connection:
@@ -167,22 +108,6 @@ def _connected(path: str) -> Connection:
         raise StoreUnavailable(f"SQLite: {path}: {error}") from error
     except sqlite3.DatabaseError as error:
         raise StoreRefused(f"{path} is no SQLite database that can be used: {error}.") from error
-
-
-def _read(cursor: sqlite3.Cursor) -> list[Row]:
-    names = [column[0] for column in cursor.description]
-    columns = zip(*cursor.fetchall(), strict=True)
-    read = [_read_column(name, column) for name, column in zip(names, columns, strict=False)]
-    return [sqlite3.Row(cursor, row) for row in zip(*read, strict=True)]
-
-
-def _read_column(name: str, column: tuple[Any, ...]) -> Iterable[object]:
-    reader = _READ.get(name)
-    if reader is None:
-        return column
-    if None in column:
-        return [None if value is None else reader(value) for value in column]
-    return map(reader, column)
 
 
 class SqliteSession:
@@ -209,10 +134,10 @@ class SqliteDatabase:
                 f"{'.'.join(map(str, SQLITE_VERSION_MIN))} or newer."
             )
         self.writer = _connected(path)
-        self._writer_thread = ThreadPoolExecutor(1, "gnomon-sqlite-writer")
+        self._writer_thread = OneThread("gnomon-sqlite-writer")
         # A database in memory belongs to its one connection, so its readers are its writer.
         readers = [] if path == MEMORY else [_connected(path) for _ in range(READERS)]
-        self._readers = [(reader, ThreadPoolExecutor(1, "gnomon-sqlite-reader")) for reader in readers]
+        self._readers = [(reader, OneThread("gnomon-sqlite-reader")) for reader in readers]
         self._next_reader = cycle(self._readers)
         self._turn = asyncio.Lock()
 
@@ -251,7 +176,7 @@ class SqliteDatabase:
     async def close(self) -> None:
         for connection, thread in [*self._readers, (self.writer, self._writer_thread)]:
             await _hop(thread, connection.raw.close)
-            thread.shutdown()
+            thread.stop()
 
     async def release(self) -> str:
         """What serves us, in words."""
@@ -283,9 +208,9 @@ class SqliteDatabase:
             self.writer.raw.execute("ROLLBACK")
 
 
-async def _hop(thread: ThreadPoolExecutor, work: Callable[[], _Answer]) -> _Answer:
+async def _hop(thread: OneThread, work: Callable[[], _Answer]) -> _Answer:
     try:
-        return await asyncio.get_running_loop().run_in_executor(thread, work)
+        return await thread.run(work)
     except sqlite3.IntegrityError as error:
         if error.sqlite_errorcode in (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY):
             raise UniqueViolation(str(error)) from error

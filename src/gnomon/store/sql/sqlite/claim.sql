@@ -1,8 +1,9 @@
 -- SQLite has one writer, so choosing and taking cannot interleave with another claim.
 DELETE FROM picked;
 
-INSERT INTO picked (execution_id)
-SELECT queue.execution_id
+INSERT INTO picked
+SELECT queue.execution_id, tenant_id, job_id, revision, queue.lane_id, queue.priority, queue.due,
+       nominal_time, claim + 1, attempts, crashes
 FROM scan CROSS JOIN queue
 WHERE queue.execution_id IN (
     SELECT waiting.execution_id FROM queue AS waiting
@@ -17,7 +18,7 @@ LIMIT :limit;
 -- read, not made.
 INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
 SELECT :request_id, tenant_id, :worker, :now FROM (
-    SELECT tenant_id FROM picked JOIN queue ON queue.execution_id = picked.execution_id
+    SELECT tenant_id FROM picked
     UNION ALL
     SELECT tenant_id FROM claim_requests WHERE request_id = :request_id
 ) AS some_row
@@ -25,14 +26,12 @@ LIMIT 1;
 
 INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
                     claim, attempts, crashes, worker, started_at, lease_until, request_id)
-SELECT queue.execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-       claim + 1, attempts, crashes, :worker, :now, :lease_until, :request_id
-FROM picked JOIN queue ON queue.execution_id = picked.execution_id;
+SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
+       claim, attempts, crashes, :worker, :now, :lease_until, :request_id
+FROM picked;
 
 DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked);
 
-SELECT leases.execution_id, leases.job_id, leases.revision, leases.lane_id, leases.priority, leases.due,
-       leases.nominal_time, leases.claim, leases.attempts, leases.crashes, executions.input
-FROM picked
-JOIN leases ON leases.execution_id = picked.execution_id
-JOIN executions ON executions.id = picked.execution_id
+SELECT picked.execution_id, picked.job_id, picked.revision, picked.lane_id, picked.priority, picked.due,
+       picked.nominal_time, picked.claim, picked.attempts, picked.crashes, executions.input
+FROM picked JOIN executions ON executions.id = picked.execution_id

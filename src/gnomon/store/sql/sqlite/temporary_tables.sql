@@ -14,7 +14,8 @@ CREATE TEMP TABLE occurrence (job_id, nominal_time, nominal_until, count, reason
 CREATE TEMP TABLE asked (
     execution_id, job_id, revision, lane_id, trigger, priority, due, unique_key, input);
 CREATE TEMP TABLE scan (lane_id, priority, due, execution_id);
-CREATE TEMP TABLE picked (execution_id);
+CREATE TEMP TABLE picked (
+    execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim, attempts, crashes);
 CREATE TEMP TABLE held (execution_id, claim);
 CREATE TEMP TABLE change (
     execution_id, claim, status, attempt, attempts, crashes, due, result, failure_kind, failure_message,

@@ -160,7 +160,7 @@ CREATE TABLE executions (
     created_at   INTEGER NOT NULL,
     unique_key   TEXT,
     input        TEXT
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE INDEX executions_job ON executions (job_id, id);
 CREATE INDEX executions_tenant ON executions (tenant_id, id);
 
@@ -183,7 +183,7 @@ CREATE TABLE endings (
     CHECK ((last_attempt IS NULL) = (worker IS NULL)),
     CHECK ((last_attempt IS NULL) = (started_at IS NULL)),
     CHECK ((failure_kind IS NULL) = (failure_message IS NULL))
-) STRICT;
+) STRICT, WITHOUT ROWID;
 -- Success is what nearly every row holds; the others are looked for.
 CREATE INDEX endings_unlucky ON endings (tenant_id, outcome, execution_id) WHERE outcome <> 'COMPLETED';
 
