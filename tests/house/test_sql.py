@@ -34,8 +34,16 @@ RUNNERS = {
     "prepare",
 }
 
-# Functions that must put SQL together, and why: "path::function". None so far.
-BUILT_EXCEPTIONS: dict[str, str] = {}
+# Functions that must put SQL together, and why: "path::function".
+BUILT_EXCEPTIONS: dict[str, str] = {
+    f"{STORE}/sqlite.py::_fill": "The names of a batch and of its columns: ours, never a value.",
+}
+
+# Statements that only one database needs, and why.
+LONELY_EXCEPTIONS: dict[str, str] = {
+    f"{SQL}/sqlite/temporary_tables.sql": "SQLite's batches; PostgreSQL takes arrays.",
+    f"{SQL}/postgres/server_facts.sql": "Settings of a server; SQLite has none.",
+}
 
 
 def test_every_statement_file_is_used() -> None:
@@ -54,8 +62,8 @@ def test_sql_is_never_built_from_pieces() -> None:
     must_be_empty(built_sql(ROOT))
 
 
-def test_the_exceptions_for_built_sql_still_exist() -> None:
-    must_be_empty(stale(ROOT, BUILT_EXCEPTIONS, listed_in=__file__))
+def test_the_exceptions_for_sql_still_exist() -> None:
+    must_be_empty(stale(ROOT, BUILT_EXCEPTIONS | LONELY_EXCEPTIONS, listed_in=__file__))
 
 
 def test_migrations_are_numbered_alike_and_say_their_kind() -> None:
@@ -230,7 +238,7 @@ def lonely_statements(root: Path) -> list[str]:
             found.append(
                 f"{sqlite[name]}:1: PostgreSQL has no {name!r}. Add postgres/{name}.sql or use common."
             )
-    return found
+    return [line for line in found if line.partition(":")[0] not in LONELY_EXCEPTIONS]
 
 
 def built_sql(root: Path) -> list[str]:

@@ -65,7 +65,8 @@ async def test_both_databases_have_the_same_views_indexes_and_triggers(
     # The indexes that we named; constraints name theirs as they like, and partitions have copies.
     assert names(other, "index") <= names(one, "index")
     ours = {name for name in names(one, "index") if not name.endswith(("_pkey", "_key", "_idx"))}
-    assert ours == names(other, "index")
+    # SQLite runs little at a time and reads all leases faster than it would keep an index on them.
+    assert ours - {"leases_until"} == names(other, "index")
 
 
 async def test_views_have_the_same_columns_in_both(migrated_database: MakeDatabase, tmp_path: Path) -> None:

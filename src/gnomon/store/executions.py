@@ -108,11 +108,10 @@ class SqlExecutions:
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
         try:
             rows = await self._claimer.claim(request, now=now, lease_until=lease_until)
-            leased = await self._revisions.claimed(rows, Hold(request.worker, now, lease_until))
+            return await self._revisions.claimed(_in_order(rows), Hold(request.worker, now, lease_until))
         except AskedBefore:
-            leased = await self._revisions.leased(await self._database.read("claimed", request_id=request.id))
-        leased.sort(key=lambda one: (-one.priority, one.due, one.claim.execution_id))
-        return leased
+            rows = await self._database.read("claimed", request_id=request.id)
+            return await self._revisions.leased(_in_order(rows))
 
     async def renew(self, claims: Sequence[Claim], *, lease_until: datetime) -> Sequence[Renewed]:
         if not claims:
@@ -208,6 +207,13 @@ class SqlExecutions:
     async def _settled(self, claims: Sequence[Claim]) -> Mapping[Claim, str]:
         rows = await self._database.read("settled", _held(claims))
         return {Claim(row["execution_id"], row["claim"]): row["attempt"] for row in rows}
+
+
+def _in_order(rows: Sequence[Row]) -> Sequence[Row]:
+    """By priority, then due time, then id. Two plain sorts: the second one keeps the order of the first."""
+    by_time = sorted(rows, key=itemgetter(5, 0))
+    by_time.sort(key=itemgetter(4), reverse=True)
+    return by_time
 
 
 async def _jobs_for(session: Session, tenant_id: TenantId, job_ids: Collection[UUID]) -> Mapping[UUID, Row]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 from gnomon.core.job import JobId, Revision
@@ -17,25 +16,33 @@ CACHE_MAX = 10_000
 class Revisions:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._known: OrderedDict[tuple[JobId, int], Revision] = OrderedDict()
+        self._known: dict[tuple[JobId, int], Revision] = {}
 
     async def claimed(self, rows: Sequence[Row], hold: Hold) -> list[Leased]:
         """What a claim has just taken: all of it is held alike."""
-        known = await self._learn(rows)
+        known = self._known
+        try:
+            return [leased_of(row, known[row[1], row[2]], hold) for row in rows]
+        except KeyError:
+            await self._learn(rows)
         return [leased_of(row, known[row[1], row[2]], hold) for row in rows]
 
     async def leased(self, rows: Sequence[Row]) -> list[Leased]:
         """What others hold, or we did before: each row says by whom and until when."""
-        known = await self._learn(rows)
+        await self._learn(rows)
+        known = self._known
         return [leased_of(islice(row, LEASED_COLUMNS), known[row[1], row[2]], hold_of(row)) for row in rows]
 
-    async def _learn(self, rows: Sequence[Row]) -> Mapping[tuple[JobId, int], Revision]:
+    async def _learn(self, rows: Sequence[Row]) -> None:
         known = self._known
-        missing = {(row[1], row[2]) for row in rows} - known.keys()
-        if missing:
-            while known and len(known) + len(missing) > CACHE_MAX:
-                known.popitem(last=False)
-            batch = Rows("wanted_revision", ("job_id", "revision"), sorted(missing))
-            for row in await self._database.read("revisions", batch):
-                known[row["job_id"], row["revision"]] = revision_of(row)
-        return known
+        wanted = {(row[1], row[2]) for row in rows}
+        missing = wanted - known.keys()
+        if not missing:
+            return
+        if len(known) + len(missing) > CACHE_MAX:
+            # Seldom, so simply: keep what is needed now.
+            for key in known.keys() - wanted:
+                del known[key]
+        batch = Rows("wanted_revision", ("job_id", "revision"), sorted(missing))
+        for row in await self._database.read("revisions", batch):
+            known[row["job_id"], row["revision"]] = revision_of(row)

@@ -22,12 +22,12 @@ SQLITE_VERSION_MIN = (3, 37, 0)  # STRICT tables; RETURNING and UPDATE FROM are 
 READERS = 2
 BUSY_TIMEOUT = timedelta(seconds=10)
 PRAGMAS = (
-    "synchronous=FULL",
-    "foreign_keys=ON",
-    "temp_store=MEMORY",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
     # 32 MB of log before it is folded into the file: hot pages change often, and are then written once.
-    "wal_autocheckpoint=8000",
-    "cache_size=-32000",
+    "PRAGMA wal_autocheckpoint = 8000",
+    "PRAGMA cache_size = -32000",
 )
 
 # The codes that speak of the disk or of other processes. Everything else is our own mistake.
@@ -54,7 +54,7 @@ class Connection:
         if path != MEMORY and journal_mode != "wal":
             raise StoreRefused(f"{path} cannot have a write-ahead log: its journal stays {journal_mode!r}.")
         for pragma in PRAGMAS:
-            self.raw.execute(f"PRAGMA {pragma}")
+            self.raw.execute(pragma)
         for statement in self._statements["temporary_tables"]:
             self.raw.execute(statement)
 

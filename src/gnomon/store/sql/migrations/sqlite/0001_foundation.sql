@@ -238,7 +238,7 @@ CREATE TABLE leases (
     cancel_requested INTEGER NOT NULL DEFAULT 0,
     request_id       BLOB    NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX leases_until ON leases (lease_until, execution_id);
+-- No index on lease_until, unlike PostgreSQL: one process runs little at a time, and reads it all in no time.
 
 -- Claims that got something. The key makes a request claim once, also when it is sent twice at the same time:
 -- the second one fails on it and reads what the first one got. A row a claim, not a key a lease, so a batch

@@ -1,1 +1,0 @@
-SELECT sqlite_version() AS version
