@@ -184,7 +184,7 @@ def test_what_holds_for_every_outcome(lease: Leased, outcome: Outcome, jitter: f
 
 @given(lease=LEASES, outcome=OUTCOMES.filter(lambda outcome: not isinstance(outcome, Succeeded)))
 def test_an_execution_that_shall_stop_is_never_tried_again(lease: Leased, outcome: Outcome) -> None:
-    change = end(replace(lease, cancel_requested=True), outcome)
+    change = end(lease._replace(cancel_requested=True), outcome)
 
     assert change.status is E.CANCELLED
     assert change.dead is None
