@@ -164,8 +164,9 @@ class SqliteDatabase:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
         async with self._turn:
-            await self.on_writer(lambda: self.writer.raw.execute("BEGIN IMMEDIATE"))
             try:
+                # In here too: who is cancelled while the thread begins leaves a transaction that nobody ends.
+                await self.on_writer(lambda: self.writer.raw.execute("BEGIN IMMEDIATE"))
                 yield SqliteSession(self)
                 await self.on_writer(lambda: self.writer.raw.execute("COMMIT"))
             except BaseException:
