@@ -130,16 +130,21 @@ class SqlDeadLetters:
         wanted = {one.execution_id: one.new_id for one in reversed(redrives)}
         async with self._database.transaction() as session:
             batch = _redrives(wanted)
-            await session.fetch("redrive_take", batch, tenant_id=tenant_id, now=now)
+            rows = await session.fetch("redrive_take", batch, tenant_id=tenant_id, now=now)
+            taken = {row["execution_id"] for row in rows}
             rows = await session.fetch("redrive_find", batch, tenant_id=tenant_id)
             became = {row["execution_id"]: row["redriven_as"] for row in rows}
             for one in redrives:
                 if one.execution_id not in became:
                     raise DeadLetterNotFound(one.execution_id)
-            ours = {dead: new for dead, new in wanted.items() if became[dead] == new}
+            # Not those that became what we ask for: that is this very call, asked again after a lost reply.
+            ours = {dead: new for dead, new in wanted.items() if dead in taken}
             await session.fetch("redrive_enqueue", _redrives(ours), now=now)
         return [
-            Enqueued(became[one.execution_id], is_new=became[one.execution_id] == one.new_id)
+            Enqueued(
+                became[one.execution_id],
+                is_new=one.execution_id in taken and became[one.execution_id] == one.new_id,
+            )
             for one in redrives
         ]
 
