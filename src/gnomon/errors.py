@@ -132,6 +132,14 @@ class Conflict(GnomonError):
     http_status = 409
 
 
+class TenantAlreadyExists(Conflict):
+    code = "TENANT_ALREADY_EXISTS"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"A tenant named {name!r} exists already. Choose another name.")
+        self.name = name
+
+
 class JobAlreadyExists(Conflict):
     code = "JOB_ALREADY_EXISTS"
 
@@ -158,6 +166,18 @@ class VersionConflict(Conflict):
     @property
     def details(self) -> Mapping[str, object]:
         return {"expected": self.expected, "actual": self.actual}
+
+
+class JobFired(Conflict):
+    """The job fired between the read that a change was decided on and the change."""
+
+    code = "JOB_FIRED"
+
+    def __init__(self, job_id: UUID) -> None:
+        super().__init__(
+            f"Job {job_id} fired while it was being changed. Read it again, then repeat the change."
+        )
+        self.job_id = job_id
 
 
 class IllegalTransition(Conflict):

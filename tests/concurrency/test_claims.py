@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from uuid import UUID
 
 from gnomon.core.execution import ExecutionStatus, WorkerId
@@ -57,6 +58,25 @@ async def test_one_request_sent_twice_at_once_gets_one_set_of_claims(crowd: Crow
     assert {one.claim.execution_id for one in held} == waiting
     assert len(held) == len(waiting)
     assert len(await leases(stores[0])) == len(waiting)
+
+
+async def test_a_repeat_gets_what_its_twin_got_also_while_that_is_still_at_work(crowd: Crowd) -> None:
+    stores = await crowd(4)
+    waiting = await fill(stores[0], 100)
+    held: list[Leased] = []
+    while len(held) < len(waiting):
+        first = request(limit=10, kinds=KINDS, queues=QUEUES)
+        asked = [first, *[replace(first, is_repeat=True)] * 3]
+        answers = await asyncio.gather(
+            *(
+                store.executions.claim(one, now=NOW, lease_until=NOW + LEASE)
+                for store, one in zip(stores, asked, strict=True)
+            )
+        )
+        assert all(answer == answers[0] for answer in answers)
+        held += answers[0]
+    assert {one.claim.execution_id for one in held} == waiting
+    assert len(held) == len(waiting)
 
 
 async def test_workers_and_reapers_settle_each_claim_once(crowd: Crowd) -> None:

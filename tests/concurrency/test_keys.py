@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import DEFAULT_TENANT, Definition
@@ -87,14 +88,4 @@ async def test_an_enqueue_finds_its_job_while_the_job_gets_new_revisions(crowd: 
 
 
 def with_priority(change: JobChange, priority: int) -> JobChange:
-    return JobChange(
-        change.job_id,
-        change.tenant_id,
-        change.expected_version,
-        change.name,
-        change.status,
-        change.next_run_time,
-        change.tags,
-        change.dependencies,
-        definition=Definition("echo", priority=priority),
-    )
+    return replace(change, definition=Definition("echo", priority=priority))

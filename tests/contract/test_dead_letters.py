@@ -10,9 +10,9 @@ from gnomon.core.document import Document
 from gnomon.core.execution import Enqueued, ExecutionId, ExecutionStatus, Trigger
 from gnomon.core.job import DEFAULT_TENANT, Job
 from gnomon.core.lease import Leased
-from gnomon.core.lifecycle import DeadReason, LeaseExpired, Outcome
+from gnomon.core.lifecycle import DeadReason, JobAction, LeaseExpired, Outcome
 from gnomon.core.records import DeadLetter, Redrive
-from gnomon.errors import DeadLetterNotFound
+from gnomon.errors import DeadLetterNotFound, IllegalTransition, JobNotFound
 from gnomon.store.base import Store
 from tests.contract.given import (
     BROKEN,
@@ -22,6 +22,8 @@ from tests.contract.given import (
     NOW,
     OOPS,
     SECOND,
+    act,
+    claim,
     claim_one,
     create_one,
     end,
@@ -251,3 +253,24 @@ async def test_purging_a_redriven_letter_leaves_what_it_became(store: Store) -> 
     assert list(await store.dead_letters.purge(DEFAULT_TENANT, [asked.execution_id])) == [asked.execution_id]
 
     assert (await claim_one(store)).claim.execution_id == asked.new_id
+
+
+async def test_the_same_redrive_asked_again_after_a_lost_reply_is_one_redrive(store: Store) -> None:
+    asked = again(await dead(store))
+    await store.dead_letters.redrive(DEFAULT_TENANT, [asked], now=NOW)
+
+    [repeated] = await store.dead_letters.redrive(DEFAULT_TENANT, [asked], now=NOW)
+
+    assert repeated == Enqueued(asked.new_id, is_new=False)
+    assert len(await claim(store)) == 1
+
+
+@pytest.mark.parametrize("action", [JobAction.DELETE, JobAction.CANCEL])
+async def test_a_dead_letter_of_a_job_that_has_ended_is_not_redriven(store: Store, action: JobAction) -> None:
+    job = await create_one(store)
+    letter = await dead(store, job)
+    await act(store, job, action)
+
+    with pytest.raises((JobNotFound, IllegalTransition)):
+        await store.dead_letters.redrive(DEFAULT_TENANT, [again(letter)], now=NOW)
+    assert await claim(store) == []

@@ -74,6 +74,19 @@ def test_every_store_verb_is_in_the_contract_suite() -> None:
     must_be_empty(verbs_without_contract(ROOT))
 
 
+def test_no_statement_updates_the_queue_while_claims_delete_by_place() -> None:
+    """A row that is updated moves; claim.sql, which deletes the places it has locked, would miss it."""
+    updates = re.compile(r"\bUPDATE\s+queue\b", re.IGNORECASE)
+    assert "ctid" in (ROOT / SQL / "postgres/claim.sql").read_text()
+    must_be_empty(
+        [
+            f"{path.relative_to(ROOT)}:1: updates queue. Let claim.sql delete by execution_id first."
+            for path in sorted((ROOT / SQL).rglob("*.sql"))
+            if updates.search(path.read_text())
+        ]
+    )
+
+
 def test_an_unused_and_a_missing_statement_are_found(plant: Plant) -> None:
     plant(f"{SQL}/common/claim.sql", "SELECT 1")
     plant(f"{SQL}/common/renew.sql", "SELECT 1")

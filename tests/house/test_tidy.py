@@ -13,7 +13,9 @@ FILE_LINES_MAX = 300
 FUNCTION_LINES_MAX = 40
 
 # Longer than the house likes, and why: "path" for a file, "path::function" for a function.
-EXCEPTIONS: dict[str, str] = {}
+EXCEPTIONS: dict[str, str] = {
+    "src/gnomon/core/lifecycle.py": "Both tables of transitions and what decides by them, in one place.",
+}
 
 # Names that say nothing about what is inside.
 VAGUE = {"utils", "util", "common", "helpers", "helper", "models", "managers", "misc", "shared"}

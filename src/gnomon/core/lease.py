@@ -37,7 +37,11 @@ class Claim(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """A worker asks for work. The same `id` asked again gets the same answer: a lost reply leaks nothing."""
+    """A worker asks for work. The same `id` asked again gets the same answer: a lost reply leaks nothing.
+
+    `is_repeat` says that the id was sent before and no answer came. The first one may still be at work in the
+    database; a repeat waits for it, where a first request that finds nothing answers at once.
+    """
 
     id: UUID
     worker: WorkerId
@@ -45,6 +49,7 @@ class ClaimRequest:
     queues: frozenset[str] = frozenset({"default"})
     capabilities: frozenset[str] = frozenset()
     limit: int = 1
+    is_repeat: bool = False
 
     def __post_init__(self) -> None:
         check_name(self.worker, field="worker")

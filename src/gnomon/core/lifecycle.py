@@ -14,7 +14,7 @@ from gnomon.core.document import Document
 from gnomon.core.execution import AttemptOutcome, ExecutionStatus, Failure
 from gnomon.core.job import Definition, Delivery, Job, JobId, JobStatus, TenantId, check_job
 from gnomon.core.lease import CRASHES_MAX, Leased
-from gnomon.core.retry import backoff
+from gnomon.core.retry import BACKOFF_MAX, backoff
 from gnomon.errors import IllegalTransition
 
 # Executions ----------------------------------------------------------------------------------------
@@ -65,7 +65,12 @@ class Snoozed:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The worker gives the execution back: drain, capacity. Costs no attempt."""
+    """The worker gives the execution back: drain, capacity. Costs no attempt.
+
+    `has_started` is False if the handler was not called. What runs at most once may only then run elsewhere.
+    """
+
+    has_started: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +126,9 @@ def after(leased: Leased, outcome: Outcome, *, now: datetime, jitter: float) -> 
         case Snoozed() if leased.cancel_requested:
             return Change(_E.CANCELLED, AttemptOutcome.SNOOZED, leased.attempts)
         case Snoozed(delay):
-            return Change(_E.PENDING, AttemptOutcome.SNOOZED, leased.attempts, due=now + delay)
-        case Released():
-            return _after_release(leased, now=now)
+            return _given_back(leased, AttemptOutcome.SNOOZED, due=now + min(delay, BACKOFF_MAX))
+        case Released(has_started):
+            return _after_release(leased, has_started=has_started, now=now)
         case _:
             assert_never(outcome)
 
@@ -135,7 +140,8 @@ def _after_failure(leased: Leased, failed: Failed, *, now: datetime, jitter: flo
     dead = _verdict(leased, failed.failure, permanent=failed.permanent)
     if dead is not None:
         return Change(_E.FAILED, AttemptOutcome.FAILED, leased.attempt, failure=failed.failure, dead=dead)
-    wait = max(_wait(leased, jitter), failed.retry_after or timedelta(0))
+    # The receiver's wish is granted within reason: nobody else may decide to wait for ever.
+    wait = max(_wait(leased, jitter), min(failed.retry_after or timedelta(0), BACKOFF_MAX))
     return Change(_E.PENDING, AttemptOutcome.FAILED, leased.attempt, due=now + wait, failure=failed.failure)
 
 
@@ -193,11 +199,21 @@ def _after_expiry(leased: Leased, *, now: datetime, jitter: float) -> Change:
     )
 
 
-def _after_release(leased: Leased, *, now: datetime) -> Change:
+def _after_release(leased: Leased, *, has_started: bool, now: datetime) -> Change:
     if leased.cancel_requested:
         return Change(_E.CANCELLED, AttemptOutcome.RELEASED, leased.attempts)
     # Its due time has come already; keeping it keeps its place in the queue.
-    return Change(_E.PENDING, AttemptOutcome.RELEASED, leased.attempts, due=min(leased.due, now))
+    due = min(leased.due, now)
+    if not has_started:
+        return Change(_E.PENDING, AttemptOutcome.RELEASED, leased.attempts, due=due)
+    return _given_back(leased, AttemptOutcome.RELEASED, due=due)
+
+
+def _given_back(leased: Leased, outcome: AttemptOutcome, *, due: datetime) -> Change:
+    if leased.revision.definition.delivery is Delivery.AT_MOST_ONCE:
+        failure = Failure("abandoned", "It had started, and it runs at most once.")
+        return Change(_E.FAILED, outcome, leased.attempt, failure=failure, dead=DeadReason.ABANDONED)
+    return Change(_E.PENDING, outcome, leased.attempts, due=due)
 
 
 def _verdict(leased: Leased, failure: Failure, *, permanent: bool) -> DeadReason | None:
@@ -252,11 +268,16 @@ JOB_TRANSITIONS: dict[tuple[JobStatus, JobAction], JobStatus] = {
 
 @dataclass(frozen=True, slots=True)
 class JobChange:
-    """A job as it shall be, if it is still at `expected_version`. `definition` is set when it changes."""
+    """A job as it shall be, if it is still as it was read. `definition` is set when it changes.
+
+    A firing moves the job on without a new version, so what was read is the version and the next run time:
+    a change that put an old time back would fire it again, or leave holes in the ledger.
+    """
 
     job_id: JobId
     tenant_id: TenantId
     expected_version: int
+    expected_next_run_time: datetime | None
     name: str
     status: JobStatus
     next_run_time: datetime | None
@@ -288,6 +309,7 @@ def change_of(job: Job, action: JobAction, *, next_run_time: datetime | None) ->
         job_id=job.id,
         tenant_id=job.tenant_id,
         expected_version=job.version,
+        expected_next_run_time=job.next_run_time,
         name=job.name,
         status=status,
         next_run_time=next_run_time if status in (JobStatus.ACTIVE, JobStatus.PAUSED) else None,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from gnomon.core.job import PRIORITY_MAX, PRIORITY_MIN
+from gnomon.core.job import DEFAULT_TENANT, PRIORITY_MAX, PRIORITY_MIN
 from gnomon.core.lease import ClaimRequest
 from gnomon.store.database import Database, Row, Rows, UniqueViolation
 from gnomon.store.lanes import Lanes
@@ -39,7 +39,8 @@ class Claimer:
         self._front_at = FIRST_INSTANT
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:
-        starts_over = now - self._front_at >= self._rescan
+        # Also when the clock was set back: the front must not lie in the future.
+        starts_over = not timedelta(0) <= now - self._front_at < self._rescan
         if starts_over:
             await self._start_over(now)
         rows = await self._scan(request, now=now, lease_until=lease_until)
@@ -77,8 +78,12 @@ class Claimer:
                 priorities=PRIORITIES,
                 now=now,
                 lease_until=lease_until,
+                is_repeat=request.is_repeat,
+                default_tenant=DEFAULT_TENANT,
             )
-        except UniqueViolation:
+        except UniqueViolation as violation:
+            if "claim_requests" not in violation.constraint:
+                raise
             raise AskedBefore from None
 
     def _remember(self, rows: Sequence[Row]) -> None:

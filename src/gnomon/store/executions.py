@@ -13,16 +13,15 @@ from gnomon.core.job import JobStatus, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.limits import check_batch, check_limit
 from gnomon.core.records import ExecutionFilter, Page
-from gnomon.errors import ExecutionNotFound, IllegalTransition, JobNotFound, StoreUnavailable
+from gnomon.errors import ExecutionNotFound, IllegalTransition, InvalidInput, JobNotFound, StoreUnavailable
 from gnomon.store.base import Applied, Decision
 from gnomon.store.claimer import AskedBefore, Claimer
 from gnomon.store.database import Database, Row, Rows, Session, UniqueViolation
 from gnomon.store.idempotency import first_answer, settle_answer
 from gnomon.store.revisions import Revisions
-from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, document_text, execution_of
+from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, document_text, execution_of, is_possible
 
 EXPIRED_LIMIT_MAX = 10_000
-CLAIM_NUMBER_MAX = 2**31 - 1
 ROUNDS_MAX = 100
 
 _CHANGE = (
@@ -62,6 +61,8 @@ class SqlExecutions:
         check_batch(len(asked), field="executions")
         if not asked:
             return []
+        if len({one.id for one in asked}) < len(asked):
+            raise InvalidInput("executions", "the same id is asked for twice.")
         try:
             return await self._enqueue(tenant_id, asked, now=now, idempotency=idempotency)
         except UniqueViolation:
@@ -87,7 +88,7 @@ class SqlExecutions:
             first = await first_answer(session, tenant_id, idempotency, [one.id for one in asked], now=now)
             if first is not None:
                 return [Enqueued(ExecutionId(made), is_new=False) for made in first]
-            jobs = await _jobs_for(session, tenant_id, {one.job_id for one in asked})
+            jobs = await jobs_for(session, tenant_id, {one.job_id for one in asked})
             holders = await _take_keys(session, tenant_id, [one for one in asked if one.id not in made])
             kept = [holders.get(one.id, one.id) for one in asked]
             await settle_answer(session, tenant_id, idempotency, kept)
@@ -126,13 +127,13 @@ class SqlExecutions:
         claims = [decision.claim for decision in decisions]
         # A claim is spent by its first decision; a second one in the same batch is a late one.
         first = dict(zip(reversed(claims), range(len(claims) - 1, -1, -1), strict=True))
-        rows = [_change_row(decisions[place]) for claim, place in first.items() if _is_possible(claim)]
+        rows = [_change_row(decisions[place]) for claim, place in first.items() if is_possible(claim)]
         rows.sort(key=itemgetter(0, 1))
         refused = await self._apply(rows, now=now) if rows else []
         if not refused and len(rows) == len(decisions):
             return [Applied.APPLIED] * len(decisions)
         lost = {Claim(row["execution_id"], row["claim"]) for row in refused}
-        lost.update(claim for claim in first if not _is_possible(claim))
+        lost.update(claim for claim in first if not is_possible(claim))
         settled = await self._settled(claims)
         return [
             Applied.APPLIED
@@ -216,7 +217,8 @@ def _in_order(rows: Sequence[Row]) -> Sequence[Row]:
     return by_time
 
 
-async def _jobs_for(session: Session, tenant_id: TenantId, job_ids: Collection[UUID]) -> Mapping[UUID, Row]:
+async def jobs_for(session: Session, tenant_id: TenantId, job_ids: Collection[UUID]) -> Mapping[UUID, Row]:
+    """The jobs that something is about to be enqueued for, held so that none of them ends meanwhile."""
     rows = await session.fetch("jobs_for_enqueue", _wanted(job_ids), tenant_id=tenant_id)
     if len(rows) < len(job_ids):
         # A job that got a new revision while we waited for its lock is missing, since our statement is
@@ -288,11 +290,7 @@ def _wanted(wanted: Iterable[UUID]) -> Rows:
     return Rows("wanted", ("id",), [(one,) for one in sorted(wanted)])
 
 
-def _is_possible(claim: Claim) -> bool:
-    """A forged number that no column can hold is a lost claim, not an error of the driver."""
-    return 0 < claim.number <= CLAIM_NUMBER_MAX
-
-
 def _held(claims: Sequence[Claim]) -> Rows:
-    possible = [(claim.execution_id, claim.number) for claim in claims if _is_possible(claim)]
+    """In the order of ids, so that two batches cannot wait for each other."""
+    possible = sorted({(claim.execution_id, claim.number) for claim in claims if is_possible(claim)})
     return Rows("held", ("execution_id", "claim"), possible)

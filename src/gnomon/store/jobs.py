@@ -9,15 +9,30 @@ from uuid import UUID
 
 from gnomon.core.graph import check_acyclic
 from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import Job, JobId, NewJob, Revision, TenantId, shard_of
+from gnomon.core.job import Job, JobId, JobStatus, NewJob, Revision, TenantId, shard_of
 from gnomon.core.lifecycle import JobChange
 from gnomon.core.limits import check_batch, check_limit
 from gnomon.core.records import JobFilter, Page
-from gnomon.errors import JobAlreadyExists, JobNotFound, StoreUnavailable, TenantNotFound, VersionConflict
+from gnomon.errors import (
+    JobAlreadyExists,
+    JobFired,
+    JobNotFound,
+    StoreUnavailable,
+    TenantNotFound,
+    VersionConflict,
+)
 from gnomon.store.database import Database, ForeignKeyViolation, Rows, Session, UniqueViolation
 from gnomon.store.idempotency import first_answer
 from gnomon.store.lanes import Lanes, lane_of
-from gnomon.store.rows import LAST_ID, definition_columns, ids_text, job_of, names_text, revision_of
+from gnomon.store.rows import (
+    INTEGER_MAX,
+    LAST_ID,
+    definition_columns,
+    ids_text,
+    job_of,
+    names_text,
+    revision_of,
+)
 
 JOB_BATCH_MAX = 1000
 ROUNDS_MAX = 100
@@ -66,10 +81,10 @@ class SqlJobs:
         if not changes:
             return []
         tenant_id = _one_tenant(changes)
-        await self._lanes.ensure(
-            {lane_of(tenant_id, change.definition) for change in changes if change.definition}
-        )
         try:
+            await self._lanes.ensure(
+                {lane_of(tenant_id, change.definition) for change in changes if change.definition}
+            )
             async with self._database.transaction() as session:
                 ids = [change.job_id for change in changes]
                 first = await first_answer(session, tenant_id, idempotency, ids, now=now)
@@ -81,6 +96,8 @@ class SqlJobs:
                     await self._check_dependencies(session, tenant_id, changes)
                     await _link(session, changes)
                 return await _get(session, tenant_id, ids if first is None else first)
+        except ForeignKeyViolation:
+            raise TenantNotFound(tenant_id) from None
         except UniqueViolation as violation:
             raise await self._name_clash(violation, tenant_id, changes) from None
 
@@ -115,6 +132,8 @@ class SqlJobs:
         return Page(jobs, jobs[-1].id if len(rows) > limit else None)
 
     async def revision(self, tenant_id: TenantId, job_id: JobId, number: int) -> Revision:
+        if not 0 < number <= INTEGER_MAX:
+            raise JobNotFound(f"{job_id} at revision {number}")
         rows = await self._database.read("job_revision", tenant_id=tenant_id, job_id=job_id, revision=number)
         if not rows:
             raise JobNotFound(f"{job_id} at revision {number}")
@@ -141,9 +160,14 @@ class SqlJobs:
         found = await session.fetch("job_lock", **key)
         if not found:
             raise JobNotFound(change.job_id)
-        version, revision = found[0]["version"], found[0]["revision"]
-        if version != change.expected_version:
-            raise VersionConflict(change.job_id, expected=change.expected_version, actual=version)
+        [job] = found
+        if job["status"] == JobStatus.DELETED and change.status is not JobStatus.DELETED:
+            raise JobNotFound(change.job_id)
+        if job["version"] != change.expected_version:
+            raise VersionConflict(change.job_id, expected=change.expected_version, actual=job["version"])
+        if job["next_run_time"] != change.expected_next_run_time:
+            raise JobFired(change.job_id)
+        revision = job["revision"]
         if change.definition is not None:
             revision += 1
             lane_id = self._lanes.known[lane_of(change.tenant_id, change.definition)]

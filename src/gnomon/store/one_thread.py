@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, NamedTuple, TypeVar
+
+from gnomon.errors import StoreUnavailable
 
 _Answer = TypeVar("_Answer")
 
@@ -21,6 +24,7 @@ class OneThread:
     """A queue there and a callback back: two thirds of the price of an executor, which every verb pays."""
 
     def __init__(self, name: str) -> None:
+        self._is_stopped = False
         self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
         # A daemon: a program that forgets to close its store may still end.
         self._thread = Thread(target=self._work, name=name, daemon=True)
@@ -28,6 +32,8 @@ class OneThread:
 
     async def run(self, work: Callable[[], _Answer]) -> _Answer:
         """What `work` returns or raises. If the caller is cancelled, the work is done all the same."""
+        if self._is_stopped:
+            raise StoreUnavailable("The store has been closed.")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[_Answer] = loop.create_future()
         self._tasks.put(_Task(work, future, loop))
@@ -35,6 +41,7 @@ class OneThread:
 
     def stop(self) -> None:
         """After what was asked for before."""
+        self._is_stopped = True
         self._tasks.put(None)
         self._thread.join()
 
@@ -44,7 +51,7 @@ class OneThread:
                 answer, error = task.work(), None
             except BaseException as raised:  # It belongs to the one who asked.
                 answer, error = None, raised
-            if not task.loop.is_closed():
+            with suppress(RuntimeError):  # The loop is closed: nobody waits for the answer.
                 task.loop.call_soon_threadsafe(_settle, task.future, answer, error)
 
 

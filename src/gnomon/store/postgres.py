@@ -165,9 +165,15 @@ class PostgresDatabase:
                 return False
             await session.run_text(migration.text)
             await session.fetch("migration_record", now=now, **record_of(migration))
-            for statement in partition_statements(now):
-                await session.run_text(statement)
+        await self._make_partitions(now)
         return True
+
+    async def _make_partitions(self, now: datetime) -> None:
+        for statement in partition_statements(now):
+            # A month whose rows are in the default partition already stays there: late is not lost.
+            with suppress(asyncpg.exceptions.CheckViolationError):
+                async with self._session() as session:
+                    await session.run_text(statement)
 
     async def _make_bookkeeping(self) -> None:
         # IF NOT EXISTS does not help two that look at the same moment: the later one fails when the earlier

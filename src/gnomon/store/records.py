@@ -15,7 +15,16 @@ from gnomon.core.limits import check_batch, check_limit
 from gnomon.core.records import Checkpoint, DeadLetter, LogLevel, LogLine, Page, Redrive
 from gnomon.errors import DeadLetterNotFound
 from gnomon.store.database import Database, Row, Rows
-from gnomon.store.rows import FIRST_ID, LAST_ID, document_of, document_text, failure_of
+from gnomon.store.executions import jobs_for
+from gnomon.store.rows import (
+    FIRST_ID,
+    INTEGER_MAX,
+    LAST_ID,
+    document_of,
+    document_text,
+    failure_of,
+    is_possible,
+)
 
 
 class SqlCheckpoints:
@@ -24,7 +33,7 @@ class SqlCheckpoints:
 
     async def save(self, checkpoints: Sequence[Checkpoint]) -> Sequence[Claim]:
         # The last one wins inside a batch, as it would one by one.
-        last = {one.claim: one for one in checkpoints}
+        last = {one.claim: one for one in checkpoints if is_possible(one.claim)}
         rows = [
             (one.claim.execution_id, one.claim.number, one.state.text, one.progress, one.saved_at)
             for one in last.values()
@@ -61,6 +70,7 @@ class SqlLogs:
                 document_text(line.context),
             )
             for line in lines
+            if is_possible(line.claim)
         ]
         columns = ("execution_id", "claim", "number", "at", "level", "message", "context")
         return _claims(await self._database.fetch("logs_append", Rows("line", columns, rows)))
@@ -77,8 +87,8 @@ class SqlLogs:
             "logs_read",
             tenant_id=tenant_id,
             execution_id=execution_id,
-            after_claim=after[0],
-            after_number=after[1],
+            after_claim=min(after[0], INTEGER_MAX),
+            after_number=min(after[1], INTEGER_MAX),
             limit=check_limit(limit),
         )
         return [
@@ -137,9 +147,13 @@ class SqlDeadLetters:
             for one in redrives:
                 if one.execution_id not in became:
                     raise DeadLetterNotFound(one.execution_id)
+            await jobs_for(session, tenant_id, {row["job_id"] for row in rows})
             # Not those that became what we ask for: that is this very call, asked again after a lost reply.
             ours = {dead: new for dead, new in wanted.items() if dead in taken}
-            await session.fetch("redrive_enqueue", _redrives(ours), now=now)
+            made = await session.fetch("redrive_enqueue", _redrives(ours), now=now)
+            if len(made) < len(ours):
+                # Retention has dropped the execution; without its input there is nothing to run again.
+                raise DeadLetterNotFound(next(iter(ours)))
         return [
             Enqueued(
                 became[one.execution_id],

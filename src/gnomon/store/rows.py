@@ -27,6 +27,7 @@ from gnomon.store.database import Row
 
 FIRST_ID = UUID(int=0)
 LAST_ID = UUID(int=2**128 - 1)
+INTEGER_MAX = 2**31 - 1  # What an integer column of PostgreSQL holds.
 
 
 def names_text(names: Collection[str]) -> str:
@@ -103,6 +104,11 @@ def job_of(row: Row) -> Job:
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )
+
+
+def is_possible(claim: Claim) -> bool:
+    """A forged number that no column can hold is a lost claim, not an error of the driver."""
+    return 0 < claim.number <= INTEGER_MAX
 
 
 class Hold(NamedTuple):

@@ -11,8 +11,8 @@ from gnomon.core.job import DEFAULT_TENANT, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Tenant
 from gnomon.core.worker import Registration, Worker, WorkerStatus
-from gnomon.errors import TenantNotFound, WorkerNotFound
-from gnomon.store.database import Database, Row
+from gnomon.errors import TenantAlreadyExists, TenantNotFound, WorkerNotFound
+from gnomon.store.database import Database, Row, UniqueViolation
 from gnomon.store.rows import names_of, names_text
 
 
@@ -62,14 +62,17 @@ class SqlTenants:
         self._database = database
 
     async def save(self, tenant: Tenant, *, now: datetime) -> None:
-        await self._database.fetch(
-            "tenant_save",
-            id=tenant.id,
-            name=tenant.name,
-            weight=tenant.weight,
-            max_concurrent=tenant.max_concurrent,
-            now=now,
-        )
+        try:
+            await self._database.fetch(
+                "tenant_save",
+                id=tenant.id,
+                name=tenant.name,
+                weight=tenant.weight,
+                max_concurrent=tenant.max_concurrent,
+                now=now,
+            )
+        except UniqueViolation:
+            raise TenantAlreadyExists(tenant.name) from None
 
     async def get(self, tenant_id: TenantId) -> Tenant:
         rows = await self._database.read("tenant_get", tenant_id=tenant_id)

@@ -10,13 +10,13 @@ from uuid import UUID
 
 from gnomon.core.execution import Attempt, Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import Job, JobId, JobStatus, TenantId
+from gnomon.core.job import Job, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.lifecycle import Change
 from gnomon.core.records import DeadLetter, ExecutionFilter, Page
-from gnomon.errors import ExecutionNotFound, IllegalTransition, JobNotFound
+from gnomon.errors import ExecutionNotFound, InvalidInput
 from gnomon.store.base import Applied, Decision
-from tests.contract.model.jobs import found
+from tests.contract.model.jobs import triggerable
 from tests.contract.model.state import Lease, Run, State, page_of
 
 
@@ -32,10 +32,12 @@ class ModelExecutions:
         now: datetime,
         idempotency: Idempotency | None = None,
     ) -> Sequence[Enqueued]:
+        if len({new.id for new in asked}) < len(asked):
+            raise InvalidInput("executions", "the same id is asked for twice.")
         known = self.state.answered(tenant_id, idempotency)
         if known is not None:
             return [Enqueued(made, is_new=False) for made in cast("Sequence[ExecutionId]", known)]
-        jobs = [self._triggerable(tenant_id, new.job_id) for new in asked]
+        jobs = [triggerable(self.state.jobs, tenant_id, new.job_id) for new in asked]
         answer = [self._enqueue(new, job, now) for new, job in zip(asked, jobs, strict=True)]
         self.state.remember(tenant_id, idempotency, [kept.id for kept in answer])
         return answer
@@ -45,7 +47,7 @@ class ModelExecutions:
         if request.id in self.state.requests:
             return [run.leased() for run in runs if run.lease and run.lease.request.id == request.id]
         fitting = [run for run in runs if run.is_waiting and run.due <= now and run.lane.fits(request)]
-        if fitting:
+        if fitting or request.is_repeat:
             self.state.requests[request.id] = now
         for run in fitting[: request.limit]:
             run.claim += 1
@@ -109,14 +111,6 @@ class ModelExecutions:
     async def attempts(self, tenant_id: TenantId, execution_id: ExecutionId) -> Sequence[Attempt]:
         run = self.state.runs.get(execution_id)
         return list(run.history) if run is not None and run.tenant_id == tenant_id else []
-
-    def _triggerable(self, tenant_id: TenantId, job_id: JobId) -> Job:
-        job = found(self.state.jobs, tenant_id, job_id)
-        if job.status is JobStatus.DELETED:
-            raise JobNotFound(job_id)
-        if job.status is JobStatus.CANCELLED:
-            raise IllegalTransition("job", status=job.status, action="enqueue")
-        return job
 
     def _enqueue(self, new: NewExecution, job: Job, now: datetime) -> Enqueued:
         if new.id in self.state.runs:

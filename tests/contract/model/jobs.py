@@ -12,7 +12,14 @@ from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import Job, JobId, JobStatus, NewJob, Revision, TenantId
 from gnomon.core.lifecycle import JobChange
 from gnomon.core.records import JobFilter, Page
-from gnomon.errors import InvalidDependency, JobAlreadyExists, JobNotFound, VersionConflict
+from gnomon.errors import (
+    IllegalTransition,
+    InvalidDependency,
+    JobAlreadyExists,
+    JobFired,
+    JobNotFound,
+    VersionConflict,
+)
 from tests.contract.model.state import State, page_of
 
 
@@ -94,10 +101,12 @@ class ModelJobs:
 
     def _changed(self, jobs: dict[JobId, Job], change: JobChange, now: datetime) -> Job:
         job = found(jobs, change.tenant_id, change.job_id)
-        if job.status is JobStatus.DELETED:
+        if job.status is JobStatus.DELETED and change.status is not JobStatus.DELETED:
             raise JobNotFound(job.id)
         if job.version != change.expected_version:
             raise VersionConflict(job.id, expected=change.expected_version, actual=job.version)
+        if job.next_run_time != change.expected_next_run_time:
+            raise JobFired(job.id)
         if change.status is not JobStatus.DELETED:
             _check_name_is_free(jobs, change.tenant_id, change.name, job.id)
         return replace(
@@ -119,6 +128,15 @@ def found(jobs: dict[JobId, Job], tenant_id: TenantId, job_id: JobId) -> Job:
     job = jobs.get(job_id)
     if job is None or job.tenant_id != tenant_id:
         raise JobNotFound(job_id)
+    return job
+
+
+def triggerable(jobs: dict[JobId, Job], tenant_id: TenantId, job_id: JobId) -> Job:
+    job = found(jobs, tenant_id, job_id)
+    if job.status is JobStatus.DELETED:
+        raise JobNotFound(job_id)
+    if job.status is JobStatus.CANCELLED:
+        raise IllegalTransition("job", status=job.status, action="enqueue")
     return job
 
 

@@ -12,6 +12,7 @@ from gnomon.core.job import JobId, TenantId
 from gnomon.core.lease import Claim
 from gnomon.core.records import Checkpoint, DeadLetter, LogLine, Page, Redrive
 from gnomon.errors import DeadLetterNotFound
+from tests.contract.model.jobs import triggerable
 from tests.contract.model.state import Run, State, page_of
 
 
@@ -84,7 +85,8 @@ class ModelDeadLetters:
         self, tenant_id: TenantId, redrives: Sequence[Redrive], *, now: datetime
     ) -> Sequence[Enqueued]:
         for redrive in redrives:
-            await self.get(tenant_id, redrive.execution_id)
+            letter = await self.get(tenant_id, redrive.execution_id)
+            triggerable(self.state.jobs, tenant_id, letter.job_id)
         return [self._redrive(redrive, now) for redrive in redrives]
 
     async def purge(self, tenant_id: TenantId, execution_ids: Sequence[ExecutionId]) -> Sequence[ExecutionId]:

@@ -11,7 +11,7 @@ from gnomon.core.execution import WorkerId
 from gnomon.core.job import TenantId
 from gnomon.core.records import Tenant
 from gnomon.core.worker import Registration, Worker, WorkerStatus
-from gnomon.errors import TenantNotFound, WorkerNotFound
+from gnomon.errors import TenantAlreadyExists, TenantNotFound, WorkerNotFound
 from tests.contract.model.state import State
 
 
@@ -20,6 +20,8 @@ class ModelTenants:
     state: State
 
     async def save(self, tenant: Tenant, *, now: datetime) -> None:
+        if any(one.name == tenant.name and one.id != tenant.id for one in self.state.tenants.values()):
+            raise TenantAlreadyExists(tenant.name)
         self.state.tenants[tenant.id] = tenant
 
     async def get(self, tenant_id: TenantId) -> Tenant:

@@ -30,7 +30,7 @@ from gnomon.core.lifecycle import (
     change_of,
     job_status_after,
 )
-from gnomon.core.retry import RetryPolicy, backoff
+from gnomon.core.retry import BACKOFF_MAX, RetryPolicy, backoff
 from gnomon.core.schedule import CronTiming, Schedule
 from gnomon.errors import IllegalTransition
 from tests.unit.core.builders import HOUR, MINUTE, NOON, SECOND, job_with, leased
@@ -168,7 +168,7 @@ def test_what_holds_for_every_outcome(lease: Leased, outcome: Outcome, jitter: f
     policy = lease.revision.definition.retry
     change = after(lease, outcome, now=NOON, jitter=jitter)
 
-    is_free = isinstance(outcome, Snoozed | Released)
+    is_free = isinstance(outcome, Snoozed | Released) and change.dead is None
     assert change.attempts == lease.attempts + (0 if is_free else 1)
     if change.status is E.PENDING:
         assert not lease.cancel_requested
@@ -234,3 +234,23 @@ def test_a_job_that_ends_takes_its_executions_along_and_never_fires_again(action
 
     assert change.ends_executions
     assert change.next_run_time is None
+
+
+@pytest.mark.parametrize("outcome", [Released(), Snoozed(MINUTE)])
+def test_what_runs_at_most_once_is_abandoned_rather_than_started_again(outcome: Outcome) -> None:
+    change = end(leased(delivery=Delivery.AT_MOST_ONCE), outcome)
+
+    assert (change.status, change.dead) == (E.FAILED, DeadReason.ABANDONED)
+
+
+def test_what_runs_at_most_once_may_be_given_back_before_it_has_started() -> None:
+    change = end(leased(delivery=Delivery.AT_MOST_ONCE), Released(has_started=False))
+
+    assert change.status is E.PENDING
+
+
+@pytest.mark.parametrize("outcome", [Failed(BROKEN, retry_after=timedelta.max), Snoozed(timedelta.max)])
+def test_nobody_can_ask_to_wait_for_ever(outcome: Outcome) -> None:
+    change = end(leased(), outcome)
+
+    assert change.due == NOON + MINUTE + BACKOFF_MAX

@@ -29,6 +29,9 @@ WITH picked AS MATERIALIZED (
         SELECT tenant_id FROM picked
         UNION ALL
         SELECT tenant_id FROM claim_requests WHERE request_id = :request_id
+        UNION ALL
+        -- Whose first try may not have committed yet waits for it at the key.
+        SELECT id FROM tenants WHERE id = :default_tenant AND :is_repeat
     ) AS some_row
     LIMIT 1
 ), gone AS (

@@ -1,3 +1,3 @@
 -- FOR UPDATE, not FOR NO KEY UPDATE: it waits for running enqueues, which hold FOR KEY SHARE.
-SELECT version, revision FROM jobs WHERE id = :job_id AND tenant_id = :tenant_id AND status <> 'DELETED'
+SELECT status, version, revision, next_run_time FROM jobs WHERE id = :job_id AND tenant_id = :tenant_id
 FOR UPDATE

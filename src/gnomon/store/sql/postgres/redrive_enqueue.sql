@@ -12,3 +12,4 @@ WITH again AS MATERIALIZED (
 )
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time)
 SELECT new_id, tenant_id, job_id, revision, lane_id, priority, :now, nominal_time FROM again
+RETURNING execution_id

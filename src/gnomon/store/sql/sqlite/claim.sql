@@ -21,6 +21,8 @@ SELECT :request_id, tenant_id, :worker, :now FROM (
     SELECT tenant_id FROM picked
     UNION ALL
     SELECT tenant_id FROM claim_requests WHERE request_id = :request_id
+    UNION ALL
+    SELECT id FROM tenants WHERE id = :default_tenant AND :is_repeat
 ) AS some_row
 LIMIT 1;
 

@@ -1,1 +1,1 @@
-SELECT version, revision FROM jobs WHERE id = :job_id AND tenant_id = :tenant_id AND status <> 'DELETED'
+SELECT status, version, revision, next_run_time FROM jobs WHERE id = :job_id AND tenant_id = :tenant_id

@@ -10,3 +10,4 @@ FROM redrive
 JOIN executions ON executions.id = redrive.execution_id
 JOIN job_revisions ON job_revisions.job_id = executions.job_id
                   AND job_revisions.revision = executions.revision
+RETURNING execution_id
