@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from gnomon.errors import StoreUnavailable
+from gnomon.store.one_thread import HERE_SECONDS_MAX, OneThread
 from gnomon.store.sqlite import SqliteDatabase
 
 
@@ -40,3 +42,37 @@ async def test_a_closed_store_says_so(tmp_path: Path) -> None:
 
     with pytest.raises(StoreUnavailable):
         await database.fetch("migrations_table")
+
+
+@pytest.fixture
+def thread() -> Iterator[OneThread]:
+    thread = OneThread("test")
+    yield thread
+    thread.stop()
+
+
+async def test_quick_work_is_done_on_the_thread_of_the_loop(thread: OneThread) -> None:
+    assert await thread.run_here_if_quick(threading.get_ident) == threading.get_ident()
+
+
+async def test_slow_work_of_late_sends_work_to_the_thread_until_it_is_quick_again(thread: OneThread) -> None:
+    thread.pace.note(20 * HERE_SECONDS_MAX)
+
+    there = 0
+    while await thread.run_here_if_quick(threading.get_ident) != threading.get_ident():
+        there += 1
+    assert 3 <= there <= 30
+
+
+async def test_work_does_not_overtake_what_a_cancelled_caller_left_behind(thread: OneThread) -> None:
+    go_on = threading.Event()
+    left_behind = asyncio.create_task(thread.run(go_on.wait))
+    await asyncio.sleep(0)
+    left_behind.cancel()
+    await asyncio.sleep(0)
+
+    next_one = asyncio.create_task(thread.run_here_if_quick(threading.get_ident))
+    await asyncio.sleep(0)
+    assert not next_one.done()
+    go_on.set()
+    assert await next_one != threading.get_ident()

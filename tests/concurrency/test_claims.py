@@ -73,8 +73,11 @@ async def test_a_repeat_gets_what_its_twin_got_also_while_that_is_still_at_work(
                 for store, one in zip(stores, asked, strict=True)
             )
         )
-        assert all(answer == answers[0] for answer in answers)
-        held += answers[0]
+        again = await stores[0].executions.claim(asked[1], now=NOW, lease_until=NOW + LEASE)
+        # The first one may find all that is left locked by a repeat that was faster, and know of nothing yet.
+        assert answers[0] in ([], again)
+        assert all(answer == again for answer in answers[1:])
+        held += again
     assert {one.claim.execution_id for one in held} == waiting
     assert len(held) == len(waiting)
 

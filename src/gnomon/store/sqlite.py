@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from itertools import cycle
@@ -20,6 +20,7 @@ from gnomon.store.sqlite_values import bound, read
 MEMORY = ":memory:"
 SQLITE_VERSION_MIN = (3, 37, 0)  # STRICT tables; RETURNING and UPDATE FROM are older.
 READERS = 2
+QUICK_ROWS_MAX = 250  # A larger batch is never quick.
 BUSY_TIMEOUT = timedelta(seconds=10)
 PRAGMAS = (
     "PRAGMA synchronous = FULL",
@@ -118,7 +119,7 @@ class SqliteSession:
 
     async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
         writer = self._database.writer
-        return await self._database.on_writer(lambda: writer.run(statement, batches, values))
+        return await self._database.write(lambda: writer.run(statement, batches, values), batches)
 
 
 class SqliteDatabase:
@@ -153,22 +154,22 @@ class SqliteDatabase:
             return rows
 
         async with self._turn:
-            return await self.on_writer(in_transaction)
+            return await self.write(in_transaction, batches)
 
     async def read(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
         if not self._readers:
             return await self.fetch(statement, *batches, **values)
         reader, thread = next(self._next_reader)
-        return await _hop(thread, lambda: reader.run(statement, batches, values))
+        return await _answer_of(thread.run(lambda: reader.run(statement, batches, values)))
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
         async with self._turn:
             try:
                 # In here too: who is cancelled while the thread begins leaves a transaction that nobody ends.
-                await self.on_writer(lambda: self.writer.raw.execute("BEGIN IMMEDIATE"))
+                await self.write(lambda: self.writer.raw.execute("BEGIN IMMEDIATE"))
                 yield SqliteSession(self)
-                await self.on_writer(lambda: self.writer.raw.execute("COMMIT"))
+                await self.write(lambda: self.writer.raw.execute("COMMIT"))
             except BaseException:
                 # The thread works in order, so this comes after whatever a cancelled caller left running.
                 await asyncio.shield(self.on_writer(self._roll_back))
@@ -176,7 +177,7 @@ class SqliteDatabase:
 
     async def close(self) -> None:
         for connection, thread in [*self._readers, (self.writer, self._writer_thread)]:
-            await _hop(thread, connection.raw.close)
+            await _answer_of(thread.run(connection.raw.close))
             thread.stop()
 
     async def release(self) -> str:
@@ -201,17 +202,24 @@ class SqliteDatabase:
             await session.fetch("migration_record", now=now, **record_of(migration))
         return True
 
+    async def write(self, work: Callable[[], _Answer], batches: Sequence[Rows] = ()) -> _Answer:
+        """Where it is quicker: here, or on the writer thread."""
+        if sum(len(batch.rows) for batch in batches) > QUICK_ROWS_MAX:
+            return await self.on_writer(work)
+        return await _answer_of(self._writer_thread.run_here_if_quick(work))
+
     async def on_writer(self, work: Callable[[], _Answer]) -> _Answer:
-        return await _hop(self._writer_thread, work)
+        return await _answer_of(self._writer_thread.run(work))
 
     def _roll_back(self) -> None:
         if self.writer.raw.in_transaction:
             self.writer.raw.execute("ROLLBACK")
 
 
-async def _hop(thread: OneThread, work: Callable[[], _Answer]) -> _Answer:
+async def _answer_of(work: Awaitable[_Answer]) -> _Answer:
+    """What SQLite raises, in the words of a store."""
     try:
-        return await thread.run(work)
+        return await work
     except sqlite3.IntegrityError as error:
         if error.sqlite_errorcode in (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY):
             raise UniqueViolation(str(error)) from error
