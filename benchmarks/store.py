@@ -43,8 +43,8 @@ from gnomon.store.sql_store import SqlStore
 from tests.postgres import PostgresServer, bundled_server
 
 BATCH = 100
-ROUNDS = 9
-ROUND = 5_000
+ROUNDS = 31
+ROUND = 2_000
 BULK = 10_000
 FINISHED = 1_000_000
 PINNED_CLAIMS = 200_000

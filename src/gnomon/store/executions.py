@@ -127,8 +127,8 @@ class SqlExecutions:
         claims = [decision.claim for decision in decisions]
         # A claim is spent by its first decision; a second one in the same batch is a late one.
         first = dict(zip(reversed(claims), range(len(claims) - 1, -1, -1), strict=True))
-        rows = [_change_row(decisions[place]) for claim, place in first.items() if is_possible(claim)]
-        rows.sort(key=itemgetter(0, 1))
+        possible = [decisions[place] for claim, place in first.items() if is_possible(claim)]
+        rows = sorted(map(_change_row, possible), key=itemgetter(0, 1))
         refused = await self._apply(rows, now=now) if rows else []
         if not refused and len(rows) == len(decisions):
             return [Applied.APPLIED] * len(decisions)

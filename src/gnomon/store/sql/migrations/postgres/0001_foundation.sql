@@ -243,7 +243,7 @@ CREATE TABLE leases (
     cancel_requested boolean     NOT NULL DEFAULT false,
     request_id       uuid        NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX leases_until ON leases (lease_until, execution_id);
+CREATE INDEX leases_until ON leases (lease_until);
 
 -- Claims that got something. The key makes a request claim once, also when it is sent twice at the same time:
 -- the second one fails on it and reads what the first one got. A row a claim, not a key a lease, so a batch
