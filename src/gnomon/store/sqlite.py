@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from itertools import cycle
@@ -15,7 +15,7 @@ from gnomon.store import statements
 from gnomon.store.database import ForeignKeyViolation, Row, Rows, Session, UniqueViolation
 from gnomon.store.migrate import AppliedMigration, Migration, applied_of, record_of
 from gnomon.store.one_thread import OneThread
-from gnomon.store.sqlite_values import bound, read
+from gnomon.store.sqlite_values import bound, packed, read
 
 MEMORY = ":memory:"
 SQLITE_VERSION_MIN = (3, 37, 0)  # STRICT tables; RETURNING and UPDATE FROM are older.
@@ -54,6 +54,7 @@ class Connection:
         [[journal_mode]] = self.raw.execute("PRAGMA journal_mode=WAL")
         if path != MEMORY and journal_mode != "wal":
             raise StoreRefused(f"{path} cannot have a write-ahead log: its journal stays {journal_mode!r}.")
+        self.raw.create_function("unhexed", 1, _unhexed, deterministic=True)
         for pragma in PRAGMAS:
             self.raw.execute(pragma)
         for statement in self._statements["temporary_tables"]:
@@ -80,26 +81,17 @@ class Connection:
                 statement = ""
 
     def _fill(self, batch: Rows) -> None:
-        """Binding a value costs more than storing it, so a value that a whole column shares is bound once."""
         self.raw.execute(f"DELETE FROM temp.{batch.name}")  # noqa: S608 - our own names, never a value.
-        if not batch.rows:
-            return
-        shared: dict[str, object] = {}
-        each: dict[str, Iterable[object]] = {}
-        for name, column in zip(batch.columns, zip(*batch.rows, strict=True), strict=True):
-            if name != batch.columns[0] and column.count(column[0]) == len(column):
-                shared[name] = column[0]
-            else:
-                each[name] = bound(column)
-        places = ",".join("?" * len(each))
-        self.raw.executemany(
-            f"INSERT INTO temp.{batch.name} ({','.join(each)}) VALUES ({places})",  # noqa: S608
-            zip(*each.values(), strict=True),
-        )
-        given = {name: value for name, value in shared.items() if value is not None}
-        if given:
-            changes = ",".join(f"{name} = ?" for name in given)
-            self.raw.execute(f"UPDATE temp.{batch.name} SET {changes}", bound(given.values()))  # noqa: S608
+        if batch.rows:
+            columns, values, parameters = packed(batch)
+            self.raw.execute(
+                f"INSERT INTO temp.{batch.name} ({columns}) SELECT {values} FROM json_each(?)",  # noqa: S608
+                parameters,
+            )
+
+
+def _unhexed(text: str | None) -> bytes | None:
+    return None if text is None else bytes.fromhex(text)
 
 
 def _connected(path: str) -> Connection:

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from asyncpg.pgproto.pgproto import UUID as FastUUID  # A UUID like any other, made in C. # noqa: N811
 
-from gnomon.store.database import Row
+from gnomon.store.database import Row, Rows
 
 IDS = frozenset({
     "id", "tenant_id", "job_id", "execution_id", "depends_on", "boot", "request_id", "redriven_as", "new_id",
@@ -31,6 +31,7 @@ TIMES = frozenset({
 })  # fmt: skip
 FLAGS = frozenset({"cancel_requested", "allow_partial_completion"})
 
+ID_BYTES = 16
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -74,6 +75,33 @@ _BINDERS = _Binders()
 def bound(values: Iterable[object]) -> list[object]:
     binders = _BINDERS
     return [value if (bind := binders[type(value)]) is None else bind(value) for value in values]
+
+
+def packed(batch: Rows) -> tuple[str, str, list[object]]:
+    """A batch as one statement with few parameters, since binding a value costs more than storing it.
+
+    Of each column that is not all NULL: its name, where its value comes from, and what to bind. A value that
+    all rows share is bound once. Ids lie side by side in one blob. The rest are the rows of a JSON list.
+    """
+    values: dict[str, str] = {}
+    parameters: list[object] = []
+    listed: list[list[object]] = []
+    for name, column in zip(batch.columns, zip(*batch.rows, strict=True), strict=True):
+        if column.count(column[0]) == len(column):
+            if column[0] is not None:
+                values[name] = "?"
+                parameters += bound(column[:1])
+        elif all(isinstance(value, UUID) for value in column):
+            values[name] = f"substr(?, {ID_BYTES} * key + 1, {ID_BYTES})"
+            parameters.append(b"".join(bound(column)))  # type: ignore[arg-type]
+        elif any(isinstance(value, UUID) for value in column):
+            values[name] = f"unhexed(json_extract(value, '$[{len(listed)}]'))"
+            listed.append([None if value is None else value.hex for value in column])
+        else:
+            values[name] = f"json_extract(value, '$[{len(listed)}]')"
+            listed.append(bound(column))
+    rows = list(zip(*listed, strict=True)) if listed else [0] * len(batch.rows)
+    return ",".join(values), ",".join(values.values()), [*parameters, json.dumps(rows, ensure_ascii=False)]
 
 
 def read(cursor: sqlite3.Cursor) -> list[Row]:
