@@ -25,7 +25,7 @@ class _Task(NamedTuple):
 
 
 class Pace:
-    """How long the work takes of late, in seconds. One slow piece shows at once, quick ones win slowly."""
+    """How long the work takes of late, in seconds: a moving average over some ten pieces."""
 
     WEIGHT = 0.1
 
@@ -61,20 +61,24 @@ class OneThread:
         return await future
 
     async def run_here_if_quick(self, work: Callable[[], _Answer]) -> _Answer:
-        """On the caller's own thread, if work of late took less than is worth a hop, and none is under way.
+        """On the caller's own thread, if work of late was quick and none is under way.
 
-        A slow disk shows in the pace, and then the loop is left alone. Between one slow write and the next
-        quick ones lies at most one that stops the loop.
+        A disk that turns slow shows in the pace after one bad stall or a few slow writes, and then the loop
+        is left alone until the disk is quick again.
         """
+        loop = asyncio.get_running_loop()
+
+        def timed() -> _Answer:
+            started = loop.time()
+            try:
+                return work()
+            finally:
+                self.pace.note(loop.time() - started)
+
         is_busy = self._asked > self._done  # Perhaps for a caller who was cancelled and no longer waits.
         if self._is_stopped or is_busy or self.pace.seconds > HERE_SECONDS_MAX:
-            return await self.run(work)
-        loop = asyncio.get_running_loop()
-        started = loop.time()
-        try:
-            return work()
-        finally:
-            self.pace.note(loop.time() - started)
+            return await self.run(timed)
+        return timed()
 
     def stop(self) -> None:
         """After what was asked for before."""
@@ -84,12 +88,10 @@ class OneThread:
 
     def _work(self) -> None:
         while (task := self._tasks.get()) is not None:
-            started = task.loop.time()
             try:
                 answer, error = task.work(), None
             except BaseException as raised:  # It belongs to the one who asked.
                 answer, error = None, raised
-            self.pace.note(task.loop.time() - started)
             self._done += 1
             with suppress(RuntimeError):  # The loop is closed: nobody waits for the answer.
                 task.loop.call_soon_threadsafe(_settle, task.future, answer, error)
