@@ -76,3 +76,18 @@ async def test_work_does_not_overtake_what_a_cancelled_caller_left_behind(thread
     assert not next_one.done()
     go_on.set()
     assert await next_one != threading.get_ident()
+
+
+async def test_two_stores_on_one_loop_wait_for_each_other_without_stopping_it(tmp_path: Path) -> None:
+    one, other = (SqliteDatabase(str(tmp_path / "gnomon.db")) for _ in range(2))
+    await one.fetch("migrations_table")
+
+    async with one.transaction() as session:
+        waiting = asyncio.create_task(other.fetch("migrations_table"))
+        await asyncio.sleep(0)
+        await session.fetch("migrations_applied")
+        assert not waiting.done()
+    await waiting
+
+    await one.close()
+    await other.close()

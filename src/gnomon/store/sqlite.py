@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import cycle
 from typing import TypeVar
 
@@ -43,6 +44,10 @@ def sqlite_release() -> str:
     return f"SQLite {sqlite3.sqlite_version}"
 
 
+class Busy(StoreUnavailable):
+    """Another connection holds the write lock."""
+
+
 class Connection:
     """One SQLite connection and the statements it runs. Used by one thread at a time."""
 
@@ -59,6 +64,15 @@ class Connection:
             self.raw.execute(pragma)
         for statement in self._statements["temporary_tables"]:
             self.raw.execute(statement)
+
+    def begin(self) -> None:
+        """At once or not at all: the thread of a loop must not wait for a lock that a task of it holds."""
+        self.raw.execute("PRAGMA busy_timeout = 0")
+        self.raw.execute("BEGIN IMMEDIATE")
+
+    def begin_patiently(self) -> None:
+        self.raw.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT // timedelta(milliseconds=1)}")
+        self.raw.execute("BEGIN IMMEDIATE")
 
     def run(self, statement: str, batches: Sequence[Rows], values: dict[str, object]) -> list[Row]:
         parameters = dict(zip(values, bound(values.values()), strict=True))
@@ -135,8 +149,8 @@ class SqliteDatabase:
         self._turn = asyncio.Lock()
 
     async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
-        def in_transaction() -> list[Row]:
-            self.writer.raw.execute("BEGIN IMMEDIATE")
+        def in_transaction(begin: Callable[[], None]) -> list[Row]:
+            begin()
             try:
                 rows = self.writer.run(statement, batches, values)
                 self.writer.raw.execute("COMMIT")
@@ -146,7 +160,10 @@ class SqliteDatabase:
             return rows
 
         async with self._turn:
-            return await self.write(in_transaction, batches)
+            try:
+                return await self.write(partial(in_transaction, self.writer.begin), batches)
+            except Busy:
+                return await self.on_writer(partial(in_transaction, self.writer.begin_patiently))
 
     async def read(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
         if not self._readers:
@@ -159,13 +176,19 @@ class SqliteDatabase:
         async with self._turn:
             try:
                 # In here too: who is cancelled while the thread begins leaves a transaction that nobody ends.
-                await self.write(lambda: self.writer.raw.execute("BEGIN IMMEDIATE"))
+                await self._begin()
                 yield SqliteSession(self)
                 await self.write(lambda: self.writer.raw.execute("COMMIT"))
             except BaseException:
                 # The thread works in order, so this comes after whatever a cancelled caller left running.
                 await asyncio.shield(self.on_writer(self._roll_back))
                 raise
+
+    async def _begin(self) -> None:
+        try:
+            await self.write(self.writer.begin)
+        except Busy:
+            await self.on_writer(self.writer.begin_patiently)
 
     async def close(self) -> None:
         for connection, thread in [*self._readers, (self.writer, self._writer_thread)]:
@@ -219,6 +242,8 @@ async def _answer_of(work: Awaitable[_Answer]) -> _Answer:
             raise ForeignKeyViolation(str(error)) from error
         raise
     except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+            raise Busy(f"SQLite: {error}") from error
         if error.sqlite_errorcode & 0xFF in _TROUBLE:
             raise StoreUnavailable(f"SQLite: {error}") from error
         raise
