@@ -36,7 +36,7 @@ RUNNERS = {
 
 # Functions that must put SQL together, and why: "path::function".
 BUILT_EXCEPTIONS: dict[str, str] = {
-    f"{STORE}/sqlite.py::begin_patiently": "A pragma takes no parameter; the number is a constant of ours.",
+    f"{STORE}/sqlite.py::_wait_at_most": "A pragma takes no parameter; the number is ours.",
     f"{STORE}/sqlite.py::_fill": "The names of a batch and of its columns: ours, never a value.",
 }
 

@@ -54,7 +54,11 @@ class Connection:
     def __init__(self, path: str) -> None:
         self._statements = {name: statements.script(text) for name, text in statements.load("sqlite").items()}
         self.raw = sqlite3.connect(
-            path, isolation_level=None, check_same_thread=False, timeout=BUSY_TIMEOUT.total_seconds()
+            path,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=BUSY_TIMEOUT.total_seconds(),
+            cached_statements=512,  # All that we have, so that none is parsed twice.
         )
         [[journal_mode]] = self.raw.execute("PRAGMA journal_mode=WAL")
         if path != MEMORY and journal_mode != "wal":
@@ -64,15 +68,21 @@ class Connection:
             self.raw.execute(pragma)
         for statement in self._statements["temporary_tables"]:
             self.raw.execute(statement)
+        self._patience = BUSY_TIMEOUT
 
     def begin(self) -> None:
         """At once or not at all: the thread of a loop must not wait for a lock that a task of it holds."""
-        self.raw.execute("PRAGMA busy_timeout = 0")
+        self._wait_at_most(timedelta(0))
         self.raw.execute("BEGIN IMMEDIATE")
 
     def begin_patiently(self) -> None:
-        self.raw.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT // timedelta(milliseconds=1)}")
+        self._wait_at_most(BUSY_TIMEOUT)
         self.raw.execute("BEGIN IMMEDIATE")
+
+    def _wait_at_most(self, patience: timedelta) -> None:
+        if patience != self._patience:
+            self.raw.execute(f"PRAGMA busy_timeout = {patience // timedelta(milliseconds=1)}")
+            self._patience = patience
 
     def run(self, statement: str, batches: Sequence[Rows], values: dict[str, object]) -> list[Row]:
         parameters = dict(zip(values, bound(values.values()), strict=True))
