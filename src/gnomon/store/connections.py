@@ -7,8 +7,7 @@ a millisecond on every statement. Here it is an append to a list. Nothing is res
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 
@@ -20,23 +19,28 @@ class Connections:
         self._turns = asyncio.Semaphore(limit)
         self._idle: list[Any] = []
 
-    @asynccontextmanager
-    async def one(self, *, breaks: tuple[type[Exception], ...]) -> AsyncIterator[Any]:
-        """A connection for a while. It is not used again after an exception of `breaks` or a cancellation."""
-        async with self._turns:
-            connection = await self._take()
-            try:
-                yield connection
-            except Exception as error:
-                if isinstance(error, breaks):
-                    connection.terminate()
-                raise
-            except BaseException:
-                connection.terminate()  # Cancelled in the middle: who knows what is still on the wire.
-                raise
-            finally:
+    async def take(self) -> Any:
+        """A connection for a while; wait for one if all are out. Give it back."""
+        await self._turns.acquire()
+        try:
+            while self._idle:
+                connection = self._idle.pop()
                 if not connection.is_closed():
-                    self._idle.append(connection)
+                    return connection
+            return await self._connect()
+        except BaseException:
+            self._turns.release()
+            raise
+
+    def give_back(
+        self, connection: Any, *, after: BaseException | None, breaks: tuple[type[Exception], ...]
+    ) -> None:
+        """Not to be used again after an exception of `breaks` or a cancellation: the wire may be dirty."""
+        if after is not None and (not isinstance(after, Exception) or isinstance(after, breaks)):
+            connection.terminate()
+        if not connection.is_closed():
+            self._idle.append(connection)
+        self._turns.release()
 
     def drop_idle(self) -> None:
         """Where one connection broke, the others are likely dead too."""
@@ -46,10 +50,3 @@ class Connections:
     async def close(self) -> None:
         while self._idle:
             await self._idle.pop().close()
-
-    async def _take(self) -> Any:
-        while self._idle:
-            connection = self._idle.pop()
-            if not connection.is_closed():
-                return connection
-        return await self._connect()

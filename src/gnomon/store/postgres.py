@@ -66,8 +66,12 @@ _POOLED: Final = (
 )
 
 
+Texts = dict[str, tuple[str, tuple[str, ...]]]
+"""Statements by name: the text with its numbered parameters, and their names."""
+
+
 class PostgresSession:
-    def __init__(self, connection: Any, texts: dict[str, tuple[str, tuple[str, ...]]]) -> None:
+    def __init__(self, connection: Any, texts: Texts) -> None:
         self._connection = connection
         self._texts = texts
 
@@ -186,33 +190,62 @@ class PostgresDatabase:
         ):
             await self.fetch("migrations_table")
 
-    @asynccontextmanager
-    async def _session(self) -> AsyncIterator[PostgresSession]:
+    def _session(self) -> _Use:
+        return _Use(self._connections, self._texts)
+
+
+class _Use:
+    """A connection for a while, and what goes wrong on it in the words of a store.
+
+    A class and not a generator: it is in the way of every statement.
+    """
+
+    def __init__(self, connections: Connections, texts: Texts) -> None:
+        self._connections = connections
+        self._texts = texts
+
+    async def __aenter__(self) -> PostgresSession:
         try:
-            async with self._connections.one(breaks=_UNREACHABLE) as connection:
-                yield PostgresSession(connection, self._texts)
-        except asyncpg.UniqueViolationError as error:
-            raise UniqueViolation(error.constraint_name or "") from error
-        except asyncpg.ForeignKeyViolationError as error:
-            raise ForeignKeyViolation(error.constraint_name or "") from error
-        except asyncpg.exceptions.TargetServerAttributeNotMatched as error:
-            raise StoreRefused(
-                "This PostgreSQL server is a read-only standby. Point Gnomon at the primary."
-            ) from error
-        except asyncpg.exceptions.ClientConfigurationError as error:
-            raise InvalidInput("database", f"{error}.") from error
-        except asyncpg.exceptions.LockNotAvailableError as error:
-            raise StoreUnavailable(f"Somebody holds a lock that we need: {error}. Try again.") from error
-        except _NOT_LET_IN as error:
-            raise StoreRefused(f"PostgreSQL does not let us in: {error}.") from error
-        except _POOLED as error:
-            raise StoreUnavailable(
-                f"There seems to be a connection pooler in between ({error.args[0]}). "
-                "Add pooler=transaction to the query part of the database URL."
-            ) from error
-        except _UNREACHABLE as error:
+            self._connection = await self._connections.take()
+        except Exception as error:
+            self._tell(error)
+            raise
+        return PostgresSession(self._connection, self._texts)
+
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self._connections.give_back(self._connection, after=error, breaks=_UNREACHABLE)
+        if error is not None:
+            self._tell(error)
+
+    def _tell(self, error: BaseException) -> None:
+        told = _told(error)
+        if told is not None:
+            raise told from error
+        if isinstance(error, _UNREACHABLE):
             self._connections.drop_idle()
             raise StoreUnavailable(f"PostgreSQL does not answer: {error}") from error
+
+
+def _told(error: BaseException) -> Exception | None:
+    match error:
+        case asyncpg.UniqueViolationError():
+            return UniqueViolation(error.constraint_name or "")
+        case asyncpg.ForeignKeyViolationError():
+            return ForeignKeyViolation(error.constraint_name or "")
+        case asyncpg.exceptions.TargetServerAttributeNotMatched():
+            return StoreRefused("This PostgreSQL server is a read-only standby. Point Gnomon at the primary.")
+        case asyncpg.exceptions.ClientConfigurationError():
+            return InvalidInput("database", f"{error}.")
+        case asyncpg.exceptions.LockNotAvailableError():
+            return StoreUnavailable(f"Somebody holds a lock that we need: {error}. Try again.")
+    if isinstance(error, _NOT_LET_IN):
+        return StoreRefused(f"PostgreSQL does not let us in: {error}.")
+    if isinstance(error, _POOLED):
+        return StoreUnavailable(
+            f"There seems to be a connection pooler in between ({error.args[0]}). "
+            "Add pooler=transaction to the query part of the database URL."
+        )
+    return None
 
 
 def _array(column: tuple[object, ...], *, is_uniform: bool) -> tuple[object, ...]:
