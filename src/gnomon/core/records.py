@@ -13,12 +13,10 @@ from gnomon.core.execution import ExecutionId, ExecutionStatus, Failure
 from gnomon.core.job import JobId, JobStatus, TenantId
 from gnomon.core.lease import Claim
 from gnomon.core.lifecycle import DeadReason
+from gnomon.core.limits import LOG_LINE_BYTES_MAX
 from gnomon.errors import InvalidInput
 
 Item = TypeVar("Item")
-
-LOG_MESSAGE_LENGTH_MAX = 16 * 1024
-PAGE_LIMIT_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +68,8 @@ class LogLine:
     def __post_init__(self) -> None:
         assert self.number >= 1
         check_text(self.message, field="message")
-        if len(self.message) > LOG_MESSAGE_LENGTH_MAX:
-            raise InvalidInput("message", f"longer than {LOG_MESSAGE_LENGTH_MAX} characters.")
+        if len(self.message.encode()) > LOG_LINE_BYTES_MAX:
+            raise InvalidInput("message", f"longer than {LOG_LINE_BYTES_MAX} bytes; see limits.cut_line.")
 
 
 @dataclass(frozen=True, slots=True)
