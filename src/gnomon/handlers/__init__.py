@@ -1,0 +1,1 @@
+"""The boundary to user code: what runs an execution of each kind."""
