@@ -1,4 +1,4 @@
-"""The composition root: the only place that picks concrete classes."""
+"""From an address to a database or a store that is ready to work."""
 
 from __future__ import annotations
 
