@@ -35,7 +35,7 @@ AMBIENT = re.compile(
 
 # SQL statements that may read the database's clock or dice, and why.
 SQL_EXCEPTIONS: dict[str, str] = {
-    "src/gnomon/store/sql/postgres/clock.sql": "what engine/clock.py asks, so that machines agree on the time",
+    "src/gnomon/store/sql/postgres/clock.sql": "what engine/clock.py asks, so that machines agree",
     "src/gnomon/store/sql/sqlite/clock.sql": "the same verb on the other database",
 }
 
