@@ -92,6 +92,10 @@ def dialect_of(url: str) -> str:
     return PostgresDatabase.dialect if url.startswith(POSTGRES_SCHEMES) else SqliteDatabase.dialect
 
 
+def is_in_memory(url: str) -> bool:
+    return dialect_of(url) == SqliteDatabase.dialect and _path(url) == MEMORY
+
+
 def _inspection(
     dialect: str, server: str, applied: Sequence[AppliedMigration], *, refusals: Sequence[str]
 ) -> Inspection:

@@ -7,11 +7,15 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
 
 from gnomon.engine.heartbeat import Heartbeat
 from gnomon.engine.service import Stopping, drive
+from gnomon.errors import StoreUnavailable
 
 logger = logging.getLogger(__name__)
+
+OPEN_AGAIN = timedelta(seconds=1)
 
 
 class Pulse:
@@ -49,8 +53,12 @@ class Pulse:
             logger.exception("the heartbeat stopped; leases of this worker will run out")
 
     async def _beat(self) -> None:
+        self._loop = asyncio.get_running_loop()
         while not self._stopping.is_set:
-            self._loop = asyncio.get_running_loop()
-            async with self._make() as heartbeat:
-                self._heartbeat = heartbeat
-                await drive(heartbeat, self._stopping)
+            try:
+                async with self._make() as heartbeat:
+                    self._heartbeat = heartbeat
+                    await drive(heartbeat, self._stopping)
+            except StoreUnavailable as error:
+                logger.warning("the heartbeat waits for the store: %s", error)
+                await asyncio.sleep(OPEN_AGAIN.total_seconds())
