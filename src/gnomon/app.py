@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from gnomon.errors import InvalidInput, StoreRefused
 from gnomon.store.claimer import RESCAN
 from gnomon.store.files import claim_file, is_new_file
+from gnomon.store.hold import Holder, held
 from gnomon.store.migrate import AppliedMigration, refusal
 from gnomon.store.postgres import PostgresDatabase
 from gnomon.store.sql_store import SqlStore
@@ -59,6 +61,16 @@ async def open_store(url: str, *, rescan: timedelta = RESCAN) -> SqlStore:
         await database.close()
         raise StoreRefused(reason)
     return SqlStore(database, rescan=rescan)
+
+
+def alone_on(url: str, holder: Holder) -> AbstractContextManager[None]:
+    """Holds an SQLite file for one process, until the end of the block. A server is made to be shared.
+
+    Raises StoreTaken if another process holds it.
+    """
+    if dialect_of(url) == PostgresDatabase.dialect or (path := _path(url)) == MEMORY:
+        return nullcontext()
+    return held(claim_file(Path(path)), holder)
 
 
 async def inspect(url: str) -> Inspection:
