@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+import resource
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from random import Random
 
 from gnomon.app.opening import is_in_memory, open_hints, open_store
@@ -21,12 +23,13 @@ from gnomon.engine.node import DRAIN, Node
 from gnomon.engine.notebook import Capture, Notebook
 from gnomon.engine.pulse import Pulse
 from gnomon.engine.reaper import Reaper
-from gnomon.engine.scheduler import Scheduler
+from gnomon.engine.recycler import Recycler
+from gnomon.engine.scheduler import BATCH, Scheduler
 from gnomon.engine.service import POLL, Service
 from gnomon.engine.telemetry import Telemetry
 from gnomon.engine.worker import Worker
 from gnomon.errors import StoreError
-from gnomon.handlers.base import Handler
+from gnomon.handlers.registry import Registry
 from gnomon.store.hints import Hints, Topic
 from gnomon.store.sql_store import SqlStore
 
@@ -36,8 +39,10 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class WorkerOptions:
     registration: Registration
-    handlers: Mapping[str, Handler]
+    handlers: Registry
     drain: timedelta = DRAIN
+    recycle_after_attempts: int | None = None
+    recycle_above_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,7 @@ class EngineOptions:
     worker: WorkerOptions | None = None
     lease: timedelta = LEASE
     poll: timedelta = POLL
+    fire_batch: int = BATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,7 @@ class Engine:
     clock: StoreClock
     ids: IdSource
     telemetry: Telemetry
+    recycler: Recycler | None
 
 
 @asynccontextmanager
@@ -89,6 +96,7 @@ class _Assembly:
         self.ids = IdSource(Random(self.random.getrandbits(128)))  # noqa: S311
         self.telemetry = Telemetry()
         self.services: list[Service] = [ClockKeeper(clock)]
+        self.recycler: Recycler | None = None
         self.on_hint: dict[Topic, Callable[[], None]] = {}
 
     async def engine(self, stack: AsyncExitStack) -> Engine:
@@ -97,7 +105,7 @@ class _Assembly:
         worker = self.options.worker
         node = self._worker_node(worker, stack) if worker else Node(self.services)
         stack.callback(self.hints.listen(self._hint))
-        return Engine(node, self.store, self.hints, self.clock, self.ids, self.telemetry)
+        return Engine(node, self.store, self.hints, self.clock, self.ids, self.telemetry, self.recycler)
 
     def _hint(self, topic: Topic) -> None:
         wake = self.on_hint.get(topic)
@@ -111,6 +119,7 @@ class _Assembly:
             ids=self.ids,
             telemetry=self.telemetry,
             fired=lambda: self.hints.announce(Topic.WORK),
+            batch=self.options.fire_batch,
             poll=self.options.poll,
         )
         reaper = Reaper(
@@ -157,6 +166,14 @@ class _Assembly:
             drain=chosen.drain,
             goodbye=lambda: self._leave(chosen.registration),
         )
+        self.recycler = Recycler(
+            worker,
+            drain=node.drain,
+            memory_bytes=memory_bytes,
+            attempts_max=chosen.recycle_after_attempts,
+            memory_bytes_max=chosen.recycle_above_bytes,
+        )
+        self.services.append(self.recycler)
         self.on_hint[Topic.WORK] = worker.wakeup.set
         self.on_hint[Topic.CANCEL] = self._add_heartbeat(worker, node, stack)
         return node
@@ -202,6 +219,12 @@ class _Assembly:
             await self.store.workers.leave(registration.id, registration.boot, now=self.clock.now())
         except StoreError as error:
             logger.warning("could not say good-bye: %s", error)
+
+
+def memory_bytes() -> int:
+    """What this process holds in memory right now."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * resource.getpagesize()
 
 
 def _capture(notebook: Notebook, stack: AsyncExitStack) -> None:

@@ -11,7 +11,7 @@ import sys
 import typer
 
 from gnomon import __version__
-from gnomon.cli import config, db
+from gnomon.cli import config, db, running
 from gnomon.cli.exits import exit_code, line
 from gnomon.errors import GnomonError
 
@@ -26,6 +26,7 @@ app = typer.Typer(
 
 Start here:
 
+    gnomon up --demo     # everything in one process, with sample jobs to watch
     gnomon db migrate    # make the database, or bring it up to this release
     gnomon db check      # may Gnomon run on it?
     gnomon config show   # every setting, and where it came from
@@ -36,6 +37,9 @@ The database is the SQLite file `gnomon.db` in the current folder unless you say
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage, or a database that another process holds.
 """,
 )
+app.command()(running.up)
+app.command()(running.scheduler)
+app.command()(running.worker)
 app.add_typer(config.app, name="config")
 app.add_typer(db.app, name="db")
 
