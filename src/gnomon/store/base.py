@@ -40,6 +40,7 @@ from gnomon.core.records import (
     Redrive,
     Tenant,
 )
+from gnomon.core.shards import Division, Moves
 from gnomon.core.worker import Registration, Worker
 
 
@@ -252,6 +253,20 @@ class WorkerStore(Protocol):
         """By id."""
 
 
+class ShardStore(Protocol):
+    """Which scheduler looks after which jobs. It divides work; safety does not rest on it."""
+
+    async def hold(self, owner: str, moves: Moves, *, now: datetime, until: datetime) -> Division:
+        """Be there until `until`, keep what `owner` has, make the moves, and see what everybody has.
+
+        One statement. Renews also what has run out and nobody took. A shard is taken only if it is free or
+        has run out at `now`. `owner` is a process: two of one name would share what they hold.
+        """
+
+    async def release(self, owner: str, *, now: datetime) -> None:
+        """Give everything back, and be gone."""
+
+
 class Store(Protocol):
     """All durable state, by noun."""
 
@@ -271,6 +286,8 @@ class Store(Protocol):
     def dead_letters(self) -> DeadLetterStore: ...
     @property
     def workers(self) -> WorkerStore: ...
+    @property
+    def shards(self) -> ShardStore: ...
 
     async def clock(self) -> datetime:
         """What time it is for the database. For the engine's clock alone, which hands it on as a value."""
