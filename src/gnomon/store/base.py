@@ -42,6 +42,7 @@ from gnomon.core.records import (
 )
 from gnomon.core.shards import Division, Moves
 from gnomon.core.worker import Registration, Worker
+from gnomon.errors import InvalidInput
 
 
 class Applied(StrEnum):
@@ -57,6 +58,21 @@ class Decision(NamedTuple):
 
     claim: Claim
     change: Change
+
+
+class Unreadable(NamedTuple):
+    """A due job that this release cannot read: its time zone vanished from tzdata, or the like."""
+
+    tenant_id: TenantId
+    job_id: JobId
+    name: str
+    next_run_time: datetime
+    reason: InvalidInput
+
+
+class Due(NamedTuple):
+    jobs: Sequence[Job]
+    unreadable: Sequence[Unreadable]
 
 
 class TenantStore(Protocol):
@@ -100,10 +116,22 @@ class JobStore(Protocol):
 
 
 class ScheduleStore(Protocol):
-    async def due(self, *, now: datetime, limit: int, shards: Collection[int] | None = None) -> Sequence[Job]:
-        """Jobs with a fire time that has come, oldest first. A hint: `fire` decides who was first."""
+    async def due(
+        self,
+        *,
+        now: datetime,
+        limit: int,
+        shards: Collection[int] | None = None,
+        passed_over: Collection[JobId] = (),
+    ) -> Due:
+        """Jobs with a fire time that has come, oldest first. A hint: `fire` decides who was first.
 
-    async def next_due(self, *, shards: Collection[int] | None = None) -> datetime | None:
+        An unreadable one counts towards the limit and stays due. Report it, and pass it over for a while.
+        """
+
+    async def next_due(
+        self, *, shards: Collection[int] | None = None, passed_over: Collection[JobId] = ()
+    ) -> datetime | None:
         """When the next fire time comes: how long a scheduler may sleep."""
 
     async def fire(self, firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
