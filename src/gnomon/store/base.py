@@ -40,7 +40,9 @@ from gnomon.core.records import (
     Redrive,
     Tenant,
 )
+from gnomon.core.shards import Division, Moves
 from gnomon.core.worker import Registration, Worker
+from gnomon.errors import InvalidInput
 
 
 class Applied(StrEnum):
@@ -56,6 +58,21 @@ class Decision(NamedTuple):
 
     claim: Claim
     change: Change
+
+
+class Unreadable(NamedTuple):
+    """A due job that this release cannot read: its time zone vanished from tzdata, or the like."""
+
+    tenant_id: TenantId
+    job_id: JobId
+    name: str
+    next_run_time: datetime
+    reason: InvalidInput
+
+
+class Due(NamedTuple):
+    jobs: Sequence[Job]
+    unreadable: Sequence[Unreadable]
 
 
 class TenantStore(Protocol):
@@ -99,10 +116,22 @@ class JobStore(Protocol):
 
 
 class ScheduleStore(Protocol):
-    async def due(self, *, now: datetime, limit: int, shards: Collection[int] | None = None) -> Sequence[Job]:
-        """Jobs with a fire time that has come, oldest first. A hint: `fire` decides who was first."""
+    async def due(
+        self,
+        *,
+        now: datetime,
+        limit: int,
+        shards: Collection[int] | None = None,
+        passed_over: Collection[JobId] = (),
+    ) -> Due:
+        """Jobs with a fire time that has come, oldest first. A hint: `fire` decides who was first.
 
-    async def next_due(self, *, shards: Collection[int] | None = None) -> datetime | None:
+        An unreadable one counts towards the limit and stays due. Report it, and pass it over for a while.
+        """
+
+    async def next_due(
+        self, *, shards: Collection[int] | None = None, passed_over: Collection[JobId] = ()
+    ) -> datetime | None:
         """When the next fire time comes: how long a scheduler may sleep."""
 
     async def fire(self, firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
@@ -252,6 +281,20 @@ class WorkerStore(Protocol):
         """By id."""
 
 
+class ShardStore(Protocol):
+    """Which scheduler looks after which jobs. It divides work; safety does not rest on it."""
+
+    async def hold(self, owner: str, moves: Moves, *, now: datetime, until: datetime) -> Division:
+        """Be there until `until`, keep what `owner` has, make the moves, and see what everybody has.
+
+        One statement. Renews also what has run out and nobody took. A shard is taken only if it is free or
+        has run out at `now`. `owner` is a process: two of one name would share what they hold.
+        """
+
+    async def release(self, owner: str, *, now: datetime) -> None:
+        """Give everything back, and be gone."""
+
+
 class Store(Protocol):
     """All durable state, by noun."""
 
@@ -271,6 +314,8 @@ class Store(Protocol):
     def dead_letters(self) -> DeadLetterStore: ...
     @property
     def workers(self) -> WorkerStore: ...
+    @property
+    def shards(self) -> ShardStore: ...
 
     async def clock(self) -> datetime:
         """What time it is for the database. For the engine's clock alone, which hands it on as a value."""

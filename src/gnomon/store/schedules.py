@@ -10,8 +10,9 @@ from gnomon.core.job import Job, JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.occurrence import Firing, Occurrence, SkipReason
 from gnomon.core.records import Calendar
-from gnomon.errors import TenantNotFound
-from gnomon.store.database import Database, ForeignKeyViolation, Rows
+from gnomon.errors import InvalidInput, TenantNotFound
+from gnomon.store.base import Due, Unreadable
+from gnomon.store.database import Database, ForeignKeyViolation, Row, Rows
 from gnomon.store.rows import job_of
 
 LAST_INSTANT = datetime(9999, 12, 31, tzinfo=UTC)
@@ -28,13 +29,31 @@ class SqlSchedules:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def due(self, *, now: datetime, limit: int, shards: Collection[int] | None = None) -> Sequence[Job]:
+    async def due(
+        self,
+        *,
+        now: datetime,
+        limit: int,
+        shards: Collection[int] | None = None,
+        passed_over: Collection[JobId] = (),
+    ) -> Due:
         check_limit(limit, limit_max=DUE_LIMIT_MAX)
-        rows = await self._database.read("jobs_due", now=now, limit=limit, shards=_list(shards))
-        return [job_of(row) for row in rows]
+        rows = await self._database.read(
+            "jobs_due", _passed_over(passed_over), now=now, limit=limit, shards=_list(shards)
+        )
+        jobs: list[Job] = []
+        unreadable: list[Unreadable] = []
+        for row in rows:
+            try:
+                jobs.append(job_of(row))
+            except InvalidInput as error:
+                unreadable.append(_unreadable_of(row, error))
+        return Due(jobs, unreadable)
 
-    async def next_due(self, *, shards: Collection[int] | None = None) -> datetime | None:
-        rows = await self._database.read("next_due", shards=_list(shards))
+    async def next_due(
+        self, *, shards: Collection[int] | None = None, passed_over: Collection[JobId] = ()
+    ) -> datetime | None:
+        rows = await self._database.read("next_due", _passed_over(passed_over), shards=_list(shards))
         return rows[0]["next_run_time"] if rows else None
 
     async def fire(self, firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
@@ -112,6 +131,14 @@ def _firing_row(firing: Firing) -> tuple[object, ...]:
 
 def _occurrence_row(job_id: JobId, one: Occurrence) -> tuple[object, ...]:
     return (job_id, one.nominal_time, one.nominal_until, one.count, one.reason, one.execution_id, one.due)
+
+
+def _unreadable_of(row: Row, error: InvalidInput) -> Unreadable:
+    return Unreadable(row["tenant_id"], row["id"], row["name"], row["next_run_time"], error)
+
+
+def _passed_over(job_ids: Collection[JobId]) -> Rows:
+    return Rows("passed_over", ("id",), [(job_id,) for job_id in job_ids])
 
 
 def _list(shards: Collection[int] | None) -> list[int] | None:

@@ -12,6 +12,7 @@ from gnomon.store.lanes import Lanes
 from gnomon.store.records import SqlCheckpoints, SqlDeadLetters, SqlLogs
 from gnomon.store.revisions import Revisions
 from gnomon.store.schedules import SqlSchedules
+from gnomon.store.shards import SqlShards
 from gnomon.store.workers import SqlTenants, SqlWorkers
 
 
@@ -31,6 +32,7 @@ class SqlStore:
         self.logs = SqlLogs(database)
         self.dead_letters = SqlDeadLetters(database)
         self.workers = SqlWorkers(database)
+        self.shards = SqlShards(database)
 
     async def clock(self) -> datetime:
         [row] = await self.database.read("clock")

@@ -6,10 +6,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from gnomon.core import schedule_document
 from gnomon.core.execution import Trigger
 from gnomon.core.job import Job, JobId, TenantId, shard_of
 from gnomon.core.occurrence import Firing, Occurrence
 from gnomon.core.records import Calendar
+from gnomon.errors import InvalidInput
+from gnomon.store.base import Due, Unreadable
 from tests.contract.model.state import Run, State
 
 
@@ -17,12 +20,28 @@ from tests.contract.model.state import Run, State
 class ModelSchedules:
     state: State
 
-    async def due(self, *, now: datetime, limit: int, shards: Collection[int] | None = None) -> Sequence[Job]:
-        due = [(time, job.id, job) for time, job in self._waiting(shards) if time <= now]
-        return [job for _, _, job in sorted(due, key=lambda entry: entry[:2])[:limit]]
+    async def due(
+        self,
+        *,
+        now: datetime,
+        limit: int,
+        shards: Collection[int] | None = None,
+        passed_over: Collection[JobId] = (),
+    ) -> Due:
+        due = [(time, job.id, job) for time, job in self._waiting(shards, passed_over) if time <= now]
+        answer = Due([], [])
+        for time, job_id, job in sorted(due, key=lambda entry: entry[:2])[:limit]:
+            try:  # As if it had been written down and read again by this release.
+                schedule_document.from_document(schedule_document.to_document(job.definition.schedule))
+                answer.jobs.append(job)
+            except InvalidInput as error:
+                answer.unreadable.append(Unreadable(job.tenant_id, job_id, job.name, time, error))
+        return answer
 
-    async def next_due(self, *, shards: Collection[int] | None = None) -> datetime | None:
-        return min((time for time, _ in self._waiting(shards)), default=None)
+    async def next_due(
+        self, *, shards: Collection[int] | None = None, passed_over: Collection[JobId] = ()
+    ) -> datetime | None:
+        return min((time for time, _ in self._waiting(shards, passed_over)), default=None)
 
     async def fire(self, firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
         took_effect = []
@@ -49,11 +68,14 @@ class ModelSchedules:
     async def calendars(self, names: Collection[tuple[TenantId, str]]) -> Sequence[Calendar]:
         return [self.state.calendars[name] for name in names if name in self.state.calendars]
 
-    def _waiting(self, shards: Collection[int] | None) -> list[tuple[datetime, Job]]:
+    def _waiting(
+        self, shards: Collection[int] | None, passed_over: Collection[JobId]
+    ) -> list[tuple[datetime, Job]]:
         return [
             (job.next_run_time, job)
             for job in self.state.jobs.values()
             if job.next_run_time is not None and (shards is None or shard_of(job.id) in shards)
+            if job.id not in passed_over
         ]
 
     def _fire(self, firing: Firing, job: Job, now: datetime) -> None:

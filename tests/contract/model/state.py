@@ -16,6 +16,7 @@ from gnomon.core.lease import Claim, ClaimRequest, Lane, Leased
 from gnomon.core.limits import check_limit
 from gnomon.core.occurrence import Occurrence
 from gnomon.core.records import Calendar, Checkpoint, DeadLetter, LogLine, Page, Tenant
+from gnomon.core.shards import ShardLease
 from gnomon.core.worker import Worker
 from gnomon.errors import IdempotencyConflict
 
@@ -152,6 +153,8 @@ class State:
     logs: dict[tuple[Claim, int], LogLine] = field(default_factory=dict)
     dead_letters: dict[ExecutionId, DeadLetter] = field(default_factory=dict)
     workers: dict[WorkerId, Worker] = field(default_factory=dict)
+    shards: dict[int, ShardLease] = field(default_factory=dict)
+    seats: dict[str, datetime] = field(default_factory=dict)
     answers: dict[tuple[TenantId, str], tuple[Idempotency, object]] = field(default_factory=dict)
 
     def current(self, claim: Claim) -> Run | None:

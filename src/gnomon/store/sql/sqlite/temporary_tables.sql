@@ -5,6 +5,7 @@ CREATE TEMP TABLE new_job (
 CREATE TEMP TABLE job_tag (tenant_id, job_id, tag);
 CREATE TEMP TABLE job_dependency (tenant_id, job_id, depends_on);
 CREATE TEMP TABLE wanted (id);
+CREATE TEMP TABLE passed_over (id);
 CREATE TEMP TABLE wanted_revision (job_id, revision);
 CREATE TEMP TABLE wanted_calendar (tenant_id, name);
 CREATE TEMP TABLE wanted_key (job_id, unique_key, execution_id);
