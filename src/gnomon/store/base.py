@@ -138,12 +138,19 @@ class ScheduleStore(Protocol):
         """Write ledger rows, executions, queue rows and the next fire time of each job, whole or not at all.
 
         Returns the jobs whose firing took effect. The others were changed or fired by somebody else.
+        What may pass its gate at once has done so; a firing that replaces has ended the runs before.
         """
 
     async def occurrences(
         self, tenant_id: TenantId, job_id: JobId, *, limit: int, before: datetime | None = None
     ) -> Sequence[Occurrence]:
         """The ledger, newest first, strictly before `before`."""
+
+    async def live(self, job_ids: Collection[JobId]) -> Mapping[JobId, int]:
+        """How many executions of each job have not ended: what an overlap policy asks for.
+
+        Of a job with an overlap policy or slots, or that others depend on. Of any other, nobody counts them.
+        """
 
     async def save_calendar(self, calendar: Calendar, *, now: datetime) -> None: ...
 
@@ -163,6 +170,7 @@ class ExecutionStore(Protocol):
         """Keep all or none, in order. Raises JobNotFound; IllegalTransition if a job was cancelled.
 
         A unique key that a live execution of the same job holds makes nothing new: the answer names that one.
+        If the job has slots, only as many are let in as there are free ones.
         """
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
@@ -177,7 +185,22 @@ class ExecutionStore(Protocol):
     async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Applied]:
         """The one way in which a running execution changes. Fenced by the claim; answers in order.
 
-        Attempt record, retry, dead letter and the end of the execution are written with it.
+        Attempt record, retry, dead letter and the end of the execution are written with it. Then what waited
+        for that is let in, as by `admit`; if the store fails between the two, the next sweep does it.
+        """
+
+    async def admit(self, job_ids: Collection[JobId], *, now: datetime, limit: int) -> int:
+        """Let in what waits for a slot or for other jobs, of these jobs and of those that depend on them.
+
+        Due executions, by priority, due time and id; at most `limit` of each job, and never more than it has
+        slots. Returns how many no gate holds any more. Asking once too often changes nothing.
+        """
+
+    async def gated(self, *, now: datetime, limit: int, after: UUID | None = None) -> Page[JobId]:
+        """Jobs for which `admit` would let something in, by id: what a sweep asks for.
+
+        Looks at `limit` jobs that have something at a gate, after the job `after`; `next` tells where to go
+        on, also if none of these can let anything in.
         """
 
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:

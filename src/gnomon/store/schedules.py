@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 
+from gnomon.core.execution import WaitsFor
 from gnomon.core.job import Job, JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.occurrence import Firing, Occurrence, SkipReason
 from gnomon.core.records import Calendar
 from gnomon.errors import InvalidInput, TenantNotFound
 from gnomon.store.base import Due, Unreadable
-from gnomon.store.database import Database, ForeignKeyViolation, Row, Rows
+from gnomon.store.database import Database, ForeignKeyViolation, Row, Rows, Session
+from gnomon.store.gates import admit, replace_runs, wanted
 from gnomon.store.rows import job_of
 
 LAST_INSTANT = datetime(9999, 12, 31, tzinfo=UTC)
@@ -22,7 +24,10 @@ _FIRING = (
     "job_id", "expected_version", "expected_next_run_time", "status", "next_run_time", "last_run_time",
     "fires", "anchor",
 )  # fmt: skip
-_OCCURRENCE = ("job_id", "nominal_time", "nominal_until", "count", "reason", "execution_id", "due")
+_OCCURRENCE = (
+    "job_id", "nominal_time", "nominal_until", "count", "reason", "execution_id", "due", "waits_for",
+    "newer_than",
+)  # fmt: skip
 
 
 class SqlSchedules:
@@ -62,18 +67,17 @@ class SqlSchedules:
         # Sorted, so that two schedulers cannot wait for each other.
         first = {firing.job_id: firing for firing in reversed(firings)}
         ordered = sorted(first.values(), key=lambda firing: firing.job_id)
-        taken = await self._database.fetch(
-            "fire",
-            Rows("firing", _FIRING, [_firing_row(firing) for firing in ordered]),
-            Rows(
-                "occurrence",
-                _OCCURRENCE,
-                [_occurrence_row(firing.job_id, one) for firing in ordered for one in firing.occurrences],
-            ),
-            now=now,
-        )
-        fired = {row["job_id"] for row in taken}
+        if any(firing.waits_for or firing.replaces for firing in ordered):
+            async with self._database.transaction() as session:
+                fired = await _fire(session, ordered, now=now)
+                await _after_firing(session, [one for one in ordered if one.job_id in fired], now=now)
+        else:
+            fired = await _fire(self._database, ordered, now=now)
         return [job_id for job_id in dict.fromkeys(firing.job_id for firing in firings) if job_id in fired]
+
+    async def live(self, job_ids: Collection[JobId]) -> Mapping[JobId, int]:
+        rows = await self._database.read("jobs_live", wanted(set(job_ids)))
+        return {JobId(row["job_id"]): row["live"] for row in rows}
 
     async def occurrences(
         self, tenant_id: TenantId, job_id: JobId, *, limit: int, before: datetime | None = None
@@ -116,6 +120,25 @@ class SqlSchedules:
         ]
 
 
+async def _fire(session: Session, firings: Sequence[Firing], *, now: datetime) -> set[JobId]:
+    taken: Sequence[Row] = await session.fetch(
+        "fire",
+        Rows("firing", _FIRING, [_firing_row(firing) for firing in firings]),
+        Rows("occurrence", _OCCURRENCE, [row for firing in firings for row in _occurrence_rows(firing)]),
+        now=now,
+    )
+    return {row["job_id"] for row in taken}
+
+
+async def _after_firing(session: Session, firings: Sequence[Firing], *, now: datetime) -> None:
+    """What is new is not yet to be seen by others: to end the runs before it now is to end them first."""
+    for firing in firings:
+        if firing.replaces:
+            new = [one.execution_id for one in firing.occurrences if one.execution_id]
+            await replace_runs(session, firing.job_id, by=new, now=now)
+    await admit(session, [firing.job_id for firing in firings if firing.waits_for], now=now)
+
+
 def _firing_row(firing: Firing) -> tuple[object, ...]:
     return (
         firing.job_id,
@@ -129,8 +152,21 @@ def _firing_row(firing: Firing) -> tuple[object, ...]:
     )
 
 
-def _occurrence_row(job_id: JobId, one: Occurrence) -> tuple[object, ...]:
-    return (job_id, one.nominal_time, one.nominal_until, one.count, one.reason, one.execution_id, one.due)
+def _occurrence_rows(firing: Firing) -> Iterator[tuple[object, ...]]:
+    previous = firing.previous_run_time
+    for one in firing.occurrences:
+        yield (
+            firing.job_id,
+            one.nominal_time,
+            one.nominal_until,
+            one.count,
+            one.reason,
+            one.execution_id,
+            one.due,
+            firing.waits_for,
+            previous if firing.waits_for is WaitsFor.JOBS else None,
+        )
+        previous = one.nominal_time if one.execution_id else previous
 
 
 def _unreadable_of(row: Row, error: InvalidInput) -> Unreadable:

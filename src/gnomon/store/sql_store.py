@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from gnomon.store.claimer import RESCAN, Claimer
 from gnomon.store.database import Database
 from gnomon.store.executions import SqlExecutions
+from gnomon.store.gates import Gates
 from gnomon.store.jobs import SqlJobs
 from gnomon.store.lanes import Lanes
 from gnomon.store.records import SqlCheckpoints, SqlDeadLetters, SqlLogs
@@ -20,13 +21,13 @@ class SqlStore:
     """`rescan` is how long a claimer may go on from where it was before it looks from the front again."""
 
     def __init__(self, database: Database, *, rescan: timedelta = RESCAN) -> None:
-        lanes = Lanes(database)
+        lanes, gates = Lanes(database), Gates(database)
         self.database = database
         self.tenants = SqlTenants(database)
-        self.jobs = SqlJobs(database, lanes)
+        self.jobs = SqlJobs(database, lanes, gates)
         self.schedules = SqlSchedules(database)
         self.executions = SqlExecutions(
-            database, Claimer(database, lanes, rescan=rescan), Revisions(database)
+            database, Claimer(database, lanes, rescan=rescan), Revisions(database), gates
         )
         self.checkpoints = SqlCheckpoints(database)
         self.logs = SqlLogs(database)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -13,6 +14,7 @@ from gnomon.core.occurrence import Firing, Occurrence
 from gnomon.core.records import Calendar
 from gnomon.errors import InvalidInput
 from gnomon.store.base import Due, Unreadable
+from tests.contract.model import gates
 from tests.contract.model.state import Run, State
 
 
@@ -50,7 +52,13 @@ class ModelSchedules:
             if job is not None and _is_current(firing, job):
                 self._fire(firing, job, now)
                 took_effect.append(job.id)
+                if firing.waits_for:
+                    gates.admit(self.state, [job.id], now)
         return took_effect
+
+    async def live(self, job_ids: Collection[JobId]) -> Mapping[JobId, int]:
+        live = Counter(run.job_id for run in self.state.runs.values() if run.end is None and run.watched)
+        return {job_id: live[job_id] for job_id in job_ids}
 
     async def occurrences(
         self, tenant_id: TenantId, job_id: JobId, *, limit: int, before: datetime | None = None
@@ -79,13 +87,19 @@ class ModelSchedules:
         ]
 
     def _fire(self, firing: Firing, job: Job, now: datetime) -> None:
+        if firing.replaces:
+            for run in self.state.runs.values():
+                if run.job_id == job.id and run.watched:
+                    run.stop(now)
+        previous = firing.previous_run_time
         for occurrence in firing.occurrences:
+            newer_than, previous = previous, occurrence.nominal_time if occurrence.execution_id else previous
             if (job.id, occurrence.nominal_time) in self.state.ledger:
                 continue  # It has its outcome. Clocks that disagree make no second one, and no dead end.
             self.state.ledger[job.id, occurrence.nominal_time] = occurrence
             if occurrence.execution_id is not None:
                 assert occurrence.due is not None
-                self.state.runs[occurrence.execution_id] = Run(
+                run = Run(
                     id=occurrence.execution_id,
                     tenant_id=job.tenant_id,
                     revision=self.state.revisions[job.id, job.revision],
@@ -96,7 +110,10 @@ class ModelSchedules:
                     input=None,
                     unique_key=None,
                     created_at=now,
+                    waits_for=firing.waits_for,
+                    newer_than=newer_than,
                 )
+                gates.enter(self.state, run)
         self.state.jobs[job.id] = replace(
             job,
             status=firing.status,
