@@ -22,11 +22,12 @@ from gnomon.store.hold import Holder
 ME = Holder(os.getpid(), "here")
 # Holds the file, says so, and stays until its input ends. With `fork` it says the id of a child before.
 PROGRAM = """
-import os, sys
+import codecs, os, sys
 from gnomon.app import alone_on
 from gnomon.store.hold import Holder
 os.umask(0)
 if sys.argv[2:] == ["nobody"]:  # By itself, once all is imported: nobody may not see the interpreter.
+    codecs.lookup("unicode_escape")
     os.setgroups([])
     os.setgid(65534)
     os.setuid(65534)
