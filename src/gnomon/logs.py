@@ -43,7 +43,7 @@ class LogLevel(StrEnum):
 
 
 def configure(form: LogFormat, level: LogLevel, stream: TextIO, *, environment: Mapping[str, str]) -> None:
-    """From now on every logger writes to `stream`, and nowhere else. May be called again.
+    """From now on every logger writes to `stream`. Called again, it replaces what it did before.
 
     `environment` is asked for NO_COLOR and TERM.
     """

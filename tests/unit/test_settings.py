@@ -11,6 +11,7 @@ from gnomon.core.retention import RetentionPolicy
 from gnomon.errors import InvalidInput, InvalidSetting
 from gnomon.logs import LogFormat, LogLevel
 from gnomon.settings import TABLE, HandlerSettings, Reading, Setting, Settings, read, without_password
+from gnomon.settings.table import Declared
 
 ENVIRONMENT = {"GNOMON_DATABASE": "ours.db", "DATABASE_URL": "everyones.db"}
 
@@ -122,13 +123,9 @@ def test_the_environment_says_the_same_in_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: str(row.key))
-def test_what_is_shown_of_a_setting_can_be_written_again(tmp_path: Path, row: object) -> None:
-    assert row in TABLE
-    for each in TABLE:
-        if each is row and each.key != "config":
-            value = reading(tmp_path).setting(each.key).value
-            assert each.kind.read(each.kind.show(value)) == value
-            assert each.meaning.endswith(".")
+def test_what_is_shown_of_a_setting_can_be_written_again(tmp_path: Path, row: Declared) -> None:
+    value = reading(tmp_path).setting(row.key).value
+    assert row.kind.read(row.kind.show(value)) == value
 
 
 def test_another_file_can_be_named_and_must_exist(tmp_path: Path) -> None:
@@ -196,17 +193,15 @@ def test_a_bad_value_is_told_with_its_origin_and_what_is_accepted(
         reading(tmp_path, {}, {variable: value}).settings()
     assert refused.value.origin == f"the environment variable {variable}"
     assert refused.value.accepted.startswith(accepted)
-    assert refused.value.value == repr(value)
+    assert refused.value.value in (repr(value), repr(value)[:99] + "…")
     assert refused.value.details["field"] == refused.value.field
 
 
 @pytest.mark.parametrize("value", ["true", "[1]", "{}", "1979-05-27", "inf", "[[]]", "-1"])
 @pytest.mark.parametrize("row", [row for row in TABLE if row.in_file], ids=lambda row: str(row.key))
-def test_no_value_of_toml_raises_anything_but_a_mistake(tmp_path: Path, row: object, value: str) -> None:
-    [key] = [each.key for each in TABLE if each is row]
-    write(tmp_path, f"{key} = {value}")
-    found = reading(tmp_path).found[key]
-    assert isinstance(found, Setting | InvalidSetting)
+def test_no_value_of_toml_raises_anything_but_a_mistake(tmp_path: Path, row: Declared, value: str) -> None:
+    write(tmp_path, f"{row.key} = {value}")
+    assert isinstance(reading(tmp_path).found[row.key], Setting | InvalidSetting)
 
 
 def test_one_bad_value_does_not_hide_the_others(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from gnomon.core.document import JSON, NAME_LENGTH_MAX
 T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
 
+QUOTE_LENGTH_MAX = 100
 ON, OFF = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 _DOTTED = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
@@ -42,7 +43,8 @@ class Kind(ABC, Generic[T]):
 
     def quote(self, written: object) -> str:
         """What was written, for an error."""
-        return repr(written)
+        quoted = repr(written)
+        return quoted if len(quoted) <= QUOTE_LENGTH_MAX else quoted[: QUOTE_LENGTH_MAX - 1] + "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ class Address(Kind[str]):
         return without_password(value)
 
     def quote(self, written: object) -> str:
-        return repr(without_password(written) if isinstance(written, str) else written)
+        return Kind.quote(self, without_password(written) if isinstance(written, str) else written)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ import json
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from gnomon.errors import StoreRefused, StoreTaken
+from gnomon.store.files import PRIVATE, open_private
 
 SUFFIX = ".lock"
 NOTE_BYTES_MAX = 1024
@@ -39,14 +40,14 @@ def held(path: Path, holder: Holder) -> Iterator[None]:
     lock = path.with_name(path.name + SUFFIX)
     try:
         _check_folder(path.parent)
-        descriptor = _open(lock)
+        descriptor = open_private(lock, os.O_NOFOLLOW)
     except OSError as error:
         raise StoreRefused(f"{lock} cannot be opened: {error.strerror}.") from error
     ours = {descriptor}
     os.register_at_fork(after_in_child=lambda: _let_go(ours))
     try:
         _lock(descriptor, path)
-        os.fchmod(descriptor, stat.S_IRUSR | stat.S_IWUSR)
+        os.fchmod(descriptor, PRIVATE)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, json.dumps(asdict(holder)).encode(), 0)
         yield
@@ -66,14 +67,6 @@ def _check_folder(folder: Path) -> None:
         raise StoreRefused(
             f"Everybody on this machine may change the files in {folder}. Run: chmod o-w {folder}"
         )
-
-
-def _open(lock: Path) -> int:
-    flags = os.O_RDWR | os.O_NOFOLLOW
-    # In a folder like /tmp, Linux lets nobody, not even root, open the file of another with O_CREAT.
-    with suppress(FileExistsError):
-        return os.open(lock, flags | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR)
-    return os.open(lock, flags)
 
 
 def _lock(descriptor: int, path: Path) -> None:
