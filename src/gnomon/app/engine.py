@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import resource
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from random import Random
 
-from gnomon.app.opening import is_in_memory, open_hints, open_store
+from gnomon.app.opening import dialect_of, is_in_memory, open_hints, open_store
 from gnomon.core.ids import IdSource
 from gnomon.core.lease import LEASE
 from gnomon.core.worker import Registration
@@ -26,12 +26,15 @@ from gnomon.engine.reaper import Reaper
 from gnomon.engine.recycler import Recycler
 from gnomon.engine.scheduler import BATCH, Scheduler
 from gnomon.engine.service import POLL, Service
+from gnomon.engine.shards import ShardKeeper
+from gnomon.engine.sweeper import Sweeper
 from gnomon.engine.telemetry import Telemetry
 from gnomon.engine.worker import Worker
 from gnomon.errors import StoreError
 from gnomon.handlers.registry import Registry
 from gnomon.store.hints import Hints, Topic
 from gnomon.store.sql_store import SqlStore
+from gnomon.store.sqlite import SqliteDatabase
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +59,7 @@ class EngineOptions:
     lease: timedelta = LEASE
     poll: timedelta = POLL
     fire_batch: int = BATCH
+    shards: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ class _Assembly:
 
     async def engine(self, stack: AsyncExitStack) -> Engine:
         if self.options.schedules:
-            self._add_scheduler()
+            self._add_scheduler(stack)
         worker = self.options.worker
         node = self._worker_node(worker, stack) if worker else Node(self.services)
         stack.callback(self.hints.listen(self._hint))
@@ -112,13 +116,17 @@ class _Assembly:
         if wake is not None:
             wake()
 
-    def _add_scheduler(self) -> None:
+    def _add_scheduler(self, stack: AsyncExitStack) -> None:
+        def announce_work() -> None:
+            self.hints.announce(Topic.WORK)
+
         scheduler = Scheduler(
             schedules=self.store.schedules,
             clock=self.clock,
             ids=self.ids,
             telemetry=self.telemetry,
-            fired=lambda: self.hints.announce(Topic.WORK),
+            fired=announce_work,
+            shards=self._shards(stack),
             batch=self.options.fire_batch,
             poll=self.options.poll,
         )
@@ -128,8 +136,18 @@ class _Assembly:
             random=self.random,
             telemetry=self.telemetry,
         )
+        sweeper = Sweeper(executions=self.store.executions, clock=self.clock, admitted=announce_work)
         self.on_hint[Topic.SCHEDULE] = scheduler.wakeup.set
-        self.services += [scheduler, reaper]
+        self.services += [scheduler, reaper, sweeper]
+
+    def _shards(self, stack: AsyncExitStack) -> Callable[[], Collection[int] | None]:
+        """How this scheduler knows which jobs are its own. With a file there is nobody to share with."""
+        if not self.options.shards or dialect_of(self.options.database) == SqliteDatabase.dialect:
+            return lambda: None
+        keeper = ShardKeeper(str(self.ids.next(self.clock.now())), shards=self.store.shards, clock=self.clock)
+        self.services.append(keeper)
+        stack.push_async_callback(_quietly, keeper.leave)
+        return keeper.held
 
     def _worker_node(self, chosen: WorkerOptions, stack: AsyncExitStack) -> Node:
         notebook = Notebook(
@@ -215,10 +233,16 @@ class _Assembly:
         return pulse.hurry
 
     async def _leave(self, registration: Registration) -> None:
-        try:
-            await self.store.workers.leave(registration.id, registration.boot, now=self.clock.now())
-        except StoreError as error:
-            logger.warning("could not say good-bye: %s", error)
+        now = self.clock.now()
+        await _quietly(lambda: self.store.workers.leave(registration.id, registration.boot, now=now))
+
+
+async def _quietly(leave: Callable[[], Awaitable[None]]) -> None:
+    """Who leaves does not insist: what is not said now, others find out."""
+    try:
+        await leave()
+    except StoreError as error:
+        logger.warning("could not say good-bye: %s", error)
 
 
 def memory_bytes() -> int:

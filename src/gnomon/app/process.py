@@ -72,6 +72,7 @@ async def running_engine(settings: Settings, role: Role) -> AsyncIterator[Engine
         lease=settings.worker.lease,
         poll=settings.poll,
         fire_batch=settings.scheduler.batch,
+        shards=settings.scheduler.shards,
     )
     if Role.WORKER not in role:
         async with open_engine(options) as engine:

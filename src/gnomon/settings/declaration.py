@@ -95,7 +95,7 @@ class WorkerSettings:
 class SchedulerSettings:
     batch: int = setting(Whole(1, CLAIM_LIMIT_MAX), 500, "How many due jobs one step fires at most.")
     shards: bool = setting(
-        Switch(), False, "Share the jobs out among all schedulers, instead of each looking at all."
+        Switch(), True, "Share the jobs out among all schedulers, instead of each looking at all."
     )
 
 
