@@ -59,8 +59,7 @@ def up(
         database=database,
         config=config,
         log_format=log_format,
-        # Lines of log would tear the table apart.
-        log_level="error" if is_watched and log_level is None else log_level,
+        log_level="error" if is_watched else log_level,  # Lines would tear the table apart.
     )
 
     @asynccontextmanager
