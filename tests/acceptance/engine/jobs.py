@@ -32,7 +32,9 @@ async def noop() -> None:
 
 async def touch(sink: str, context: Context, seconds: float = 0.0) -> str:
     effect(sink, context, what="start")
-    await asyncio.sleep(seconds)
+    await asyncio.sleep(seconds / 2)
+    await context.checkpoint({"half": True}, progress=0.5)
+    await asyncio.sleep(seconds / 2)
     effect(sink, context, what="end")
     return "done"
 

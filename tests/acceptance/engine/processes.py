@@ -22,6 +22,7 @@ from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
 from gnomon.core.nominal import first_run, seed_of
 from gnomon.core.retry import RetryPolicy
+from gnomon.core.schedule import Schedule, resolved
 from gnomon.store.sql_store import SqlStore
 
 ROOT = Path(__file__).parents[3]
@@ -120,13 +121,17 @@ class Cluster:
     def sink(self) -> Path:
         return self.folder / "effects.jsonl"
 
-    async def worker(self, *, failpoints: str = "", lease: int = 5, slots: int = 4) -> GnomonProcess:
+    async def worker(
+        self, *, failpoints: str = "", lease: int = 5, slots: int = 4, queues: str = "default"
+    ) -> GnomonProcess:
         return await self.start(
             "worker",
             "--app",
             KNOWN,
             "--slots",
             str(slots),
+            "--queues",
+            queues,
             environment={
                 "GNOMON_FAILPOINTS": failpoints,
                 "GNOMON_WORKER_LEASE_SECONDS": str(lease),
@@ -143,10 +148,24 @@ class Cluster:
         self.stack.push_async_callback(process.kill)
         return process
 
-    async def job(self, function: str, *, retry: RetryPolicy | None = None, **arguments: object) -> Job:
+    async def job(
+        self,
+        function: str,
+        *,
+        retry: RetryPolicy | None = None,
+        queue: str = "default",
+        schedule: Schedule | None = None,
+        **arguments: object,
+    ) -> Job:
         now = datetime.now(UTC)
         payload = Document.of({"function": function, "arguments": arguments}, field="payload")
-        definition = Definition(kind="python", payload=payload, retry=retry or RetryPolicy())
+        definition = Definition(
+            kind="python",
+            payload=payload,
+            retry=retry or RetryPolicy(),
+            queue=queue,
+            schedule=resolved(schedule or Schedule(), now=now),
+        )
         name = f"{function}-{self.ids.next(now)}"
         next_run = first_run(definition.schedule, now=now, seed=seed_of(DEFAULT_TENANT, name))
         new = NewJob(JobId(self.ids.next(now)), DEFAULT_TENANT, name, definition, next_run)
@@ -167,7 +186,7 @@ class Cluster:
     ) -> Execution:
         try:
             async with asyncio.timeout(patience):
-                while not holds(found := await self.get(run)):
+                while not holds(found := await self.get(run)):  # noqa: ASYNC110 - others do it.
                     await asyncio.sleep(0.05)
                 return found
         except TimeoutError:
