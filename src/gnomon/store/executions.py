@@ -168,9 +168,6 @@ class SqlExecutions:
                     return {one.id: one.status for one in found}
             raise StoreUnavailable(f"cancel: executions moved away {ROUNDS_MAX} times in a row. Ask again.")
 
-    async def forget_requests(self, *, before: datetime) -> None:
-        await self._database.fetch("requests_forget", before=before)
-
     async def get(self, tenant_id: TenantId, execution_id: ExecutionId, *, now: datetime) -> Execution:
         rows = await self._database.read("executions_get", _wanted([execution_id]), tenant_id=tenant_id)
         if not rows:
