@@ -76,6 +76,7 @@ async def running_engine(settings: Settings, role: Role) -> AsyncIterator[Engine
         poll=settings.poll,
         fire_batch=settings.scheduler.batch,
         shards=settings.scheduler.shards,
+        retention=settings.retention,
     )
     if Role.WORKER not in role:
         async with open_engine(options) as engine:
