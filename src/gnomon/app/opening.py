@@ -1,4 +1,4 @@
-"""The composition root: the only place that picks concrete classes."""
+"""From an address to a database or a store that is ready to work."""
 
 from __future__ import annotations
 
@@ -90,6 +90,10 @@ async def inspect(url: str) -> Inspection:
 
 def dialect_of(url: str) -> str:
     return PostgresDatabase.dialect if url.startswith(POSTGRES_SCHEMES) else SqliteDatabase.dialect
+
+
+def is_in_memory(url: str) -> bool:
+    return dialect_of(url) == SqliteDatabase.dialect and _path(url) == MEMORY
 
 
 def _inspection(
