@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 from gnomon.core.execution import ExecutionId
 from gnomon.core.firing import plan
@@ -16,11 +16,12 @@ from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
 from gnomon.engine.service import NOW, POLL, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
-from gnomon.store.base import ScheduleStore
+from gnomon.store.base import ScheduleStore, Unreadable
 
 logger = logging.getLogger(__name__)
 
 BATCH = 500
+PASS_OVER = timedelta(minutes=1)  # How long a job that cannot be read is not looked at again.
 
 
 class Scheduler:
@@ -51,19 +52,22 @@ class Scheduler:
         self._shards = shards
         self._batch = batch
         self._poll = poll
+        self._unreadable: dict[JobId, datetime] = {}
 
     async def step(self) -> timedelta:
         shards = self._shards()
         now = self._clock.now()
-        next_due = await self._schedules.next_due(shards=shards)
+        passed_over = self._still_unreadable(now)
+        next_due = await self._schedules.next_due(shards=shards, passed_over=passed_over)
         if next_due is None:
             return self._poll
         if next_due > now:
             return min(self._poll, next_due - now)
-        jobs = await self._schedules.due(now=now, limit=self._batch, shards=shards)
-        firings = await self._plan(jobs)
+        due = await self._schedules.due(now=now, limit=self._batch, shards=shards, passed_over=passed_over)
+        self._pass_over(due.unreadable, now)
+        firings = await self._plan(due.jobs)
         if not firings:
-            return self._poll
+            return NOW if due.unreadable else self._poll
         failpoint(At.FIRE_BEFORE)
         taken = await self._schedules.fire(firings, now=self._clock.now())
         failpoint(At.FIRE_AFTER)
@@ -71,6 +75,16 @@ class Scheduler:
             self._fired()
         self._tell(firings, set(taken))
         return NOW
+
+    def _still_unreadable(self, now: datetime) -> Collection[JobId]:
+        self._unreadable = {job_id: until for job_id, until in self._unreadable.items() if now < until}
+        return self._unreadable
+
+    def _pass_over(self, unreadable: Sequence[Unreadable], now: datetime) -> None:
+        """It stays due, and fires what it missed when somebody has repaired it."""
+        for one in unreadable:
+            logger.error("job cannot be read: %s", one.reason, extra={"job": str(one.job_id)})
+            self._unreadable[one.job_id] = now + PASS_OVER
 
     async def _plan(self, jobs: Sequence[Job]) -> Sequence[Firing]:
         closed, live = await self._closed_days(jobs), await self._live(jobs)
