@@ -49,7 +49,7 @@ class Gates:
         with suppress(StoreUnavailable):
             await self.admit(job_ids, now=now, limit=ADMIT_LIMIT_MAX)
 
-    async def gated(self, *, now: datetime, limit: int, after: UUID | None) -> Page[JobId]:
+    async def gated(self, *, now: datetime, limit: int, after: UUID | None = None) -> Page[JobId]:
         check_limit(limit, limit_max=GATED_LIMIT_MAX)
         rows = await self._database.read("gated", now=now, limit=limit, after=after or FIRST_ID)
         may_open = tuple(JobId(row["job_id"]) for row in rows if row["may_open"])
