@@ -15,7 +15,7 @@ from gnomon.core.limits import check_batch, check_limit
 from gnomon.core.records import ExecutionFilter, Page
 from gnomon.errors import ExecutionNotFound, IllegalTransition, InvalidInput, JobNotFound, StoreUnavailable
 from gnomon.store.base import Applied, Decision
-from gnomon.store.claimer import AskedBefore, Claimer
+from gnomon.store.claimer import POSITION, PRIORITY, AskedBefore, Claimer
 from gnomon.store.database import Database, Row, Rows, Session, UniqueViolation
 from gnomon.store.idempotency import first_answer, settle_answer
 from gnomon.store.revisions import Revisions
@@ -212,8 +212,8 @@ class SqlExecutions:
 
 def _in_order(rows: Sequence[Row]) -> Sequence[Row]:
     """By priority, then due time, then id. Two plain sorts: the second one keeps the order of the first."""
-    by_time = sorted(rows, key=itemgetter(5, 0))
-    by_time.sort(key=itemgetter(4), reverse=True)
+    by_time = sorted(rows, key=POSITION)
+    by_time.sort(key=PRIORITY, reverse=True)
     return by_time
 
 
