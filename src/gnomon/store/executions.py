@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from operator import itemgetter
 from uuid import UUID
 
 from gnomon.core.execution import Attempt, Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
@@ -15,6 +14,7 @@ from gnomon.core.limits import check_batch, check_limit
 from gnomon.core.records import ExecutionFilter, Page
 from gnomon.errors import ExecutionNotFound, IllegalTransition, InvalidInput, JobNotFound, StoreUnavailable
 from gnomon.store.base import Applied, Decision
+from gnomon.store.changes import are_plain_endings, change_rows, ending_rows, first_decisions
 from gnomon.store.claimer import POSITION, PRIORITY, AskedBefore, Claimer
 from gnomon.store.database import Database, Row, Rows, Session, UniqueViolation
 from gnomon.store.idempotency import first_answer, settle_answer
@@ -24,11 +24,6 @@ from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, document_text
 EXPIRED_LIMIT_MAX = 10_000
 ROUNDS_MAX = 100
 
-_CHANGE = (
-    "execution_id", "claim", "status", "attempt", "attempts", "crashes", "due", "result", "failure_kind",
-    "failure_message", "dead", "expired_at",
-)  # fmt: skip
-_UNIFORM_CHANGE = frozenset({"status", "attempt", "attempts"})
 _ASKED = (
     "execution_id", "job_id", "revision", "lane_id", "trigger", "priority", "due", "unique_key", "input",
 )  # fmt: skip
@@ -124,28 +119,30 @@ class SqlExecutions:
     async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Applied]:
         if not decisions:
             return []
-        claims = [decision.claim for decision in decisions]
-        # A claim is spent by its first decision; a second one in the same batch is a late one.
-        first = dict(zip(reversed(claims), range(len(claims) - 1, -1, -1), strict=True))
-        possible = [decisions[place] for claim, place in first.items() if is_possible(claim)]
-        rows = sorted(map(_change_row, possible), key=itemgetter(0, 1))
-        refused = await self._apply(rows, now=now) if rows else []
-        if not refused and len(rows) == len(decisions):
+        first = first_decisions(decisions)
+        refused = await self._apply(first, now=now) if first else []
+        if not refused and len(first) == len(decisions):
             return [Applied.APPLIED] * len(decisions)
-        lost = {Claim(row["execution_id"], row["claim"]) for row in refused}
-        lost.update(claim for claim in first if not is_possible(claim))
-        settled = await self._settled(claims)
-        return [
-            Applied.APPLIED
-            if decision.claim not in lost and first[decision.claim] == place
-            else Applied.REPLAYED
-            if settled.get(decision.claim) == decision.change.attempt
-            else Applied.LOST
-            for place, decision in enumerate(decisions)
-        ]
+        return await self._answers(decisions, {Claim(row["execution_id"], row["claim"]) for row in refused})
 
-    async def _apply(self, rows: Sequence[tuple[object, ...]], *, now: datetime) -> Sequence[Row]:
-        return await self._database.fetch("apply", Rows("change", _CHANGE, rows, _UNIFORM_CHANGE), now=now)
+    async def _apply(self, first: Sequence[Decision], *, now: datetime) -> Sequence[Row]:
+        if are_plain_endings(first):
+            return await self._database.fetch("apply_endings", ending_rows(first), now=now)
+        return await self._database.fetch("apply", change_rows(first), now=now)
+
+    async def _answers(self, decisions: Sequence[Decision], refused: Collection[Claim]) -> Sequence[Applied]:
+        settled = await self._settled([decision.claim for decision in decisions])
+        spent = {claim for claim, _ in decisions if claim in refused or not is_possible(claim)}
+        answers = []
+        for claim, change in decisions:
+            if claim not in spent:
+                answers.append(Applied.APPLIED)
+                spent.add(claim)
+            elif settled.get(claim) == change.attempt:
+                answers.append(Applied.REPLAYED)
+            else:
+                answers.append(Applied.LOST)
+        return answers
 
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
         check_limit(limit, limit_max=EXPIRED_LIMIT_MAX)
@@ -264,24 +261,6 @@ def _asked_row(one: NewExecution, job: Row, *, now: datetime) -> tuple[object, .
         one.due or now,
         one.unique_key,
         document_text(one.input),
-    )
-
-
-def _change_row(decision: Decision) -> tuple[object, ...]:
-    claim, change = decision.claim, decision.change
-    return (
-        claim.execution_id,
-        claim.number,
-        change.status,
-        change.attempt,
-        change.attempts,
-        change.crashes or None,  # NULL reads as 0, and a column of NULLs is not sent.
-        change.due,
-        document_text(change.result),
-        change.failure.kind if change.failure else None,
-        change.failure.message if change.failure else None,
-        change.dead,
-        change.only_if_expired_at,
     )
 
 
