@@ -230,3 +230,24 @@ class StoreRefused(StoreError):
     """The database answers, but Gnomon must not run on it as it is (fsync off, standby, wrong schema)."""
 
     code = "STORE_REFUSED"
+
+
+# What this installation lacks ------------------------------------------------------------------------
+
+
+class HandlerBroken(GnomonError):
+    """An installed handler cannot be used. The others can."""
+
+    code = "HANDLER_BROKEN"
+
+    def __init__(self, entry_point: str, *, distribution: str, reason: str) -> None:
+        super().__init__(
+            f"The handler {entry_point!r} of the distribution {distribution!r} cannot be used: {reason}"
+        )
+        self.entry_point = entry_point
+        self.distribution = distribution
+        self.reason = reason
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"entry_point": self.entry_point, "distribution": self.distribution, "reason": self.reason}

@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from gnomon.errors import InvalidInput
@@ -35,6 +36,29 @@ class Setting:
 @dataclass(frozen=True, slots=True)
 class Settings:
     database: Setting
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerSettings:
+    """What a worker allows its handlers. Every factory of a handler is given this."""
+
+    # python: where the functions are, as `module:attribute`, and how long one may take to come to an end.
+    functions: str | None = None
+    function_grace: timedelta = timedelta(seconds=5)
+    # http: hosts, addresses and networks that may be called although the guard would refuse them.
+    http_allow: tuple[str, ...] = ()
+    http_timeout: timedelta = timedelta(seconds=30)
+    # script: who runs it (None: `nobody` when the worker is root, else the worker's own user) and how much of
+    # everything it may use. Processes are counted on top of what the user runs already.
+    script_user: str | None = None
+    script_folder: Path | None = None
+    script_environment: frozenset[str] = frozenset({"PATH", "LANG", "LC_ALL", "TZ"})
+    script_grace: timedelta = timedelta(seconds=5)
+    script_cpu: timedelta = timedelta(hours=1)
+    script_memory_bytes: int = 4 * 1024**3
+    script_file_bytes: int = 1024**3
+    script_open_files: int = 256
+    script_processes: int = 256
 
 
 def settings(*, database: str | None, environment: Mapping[str, str], folder: Path) -> Settings:

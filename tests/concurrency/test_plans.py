@@ -122,7 +122,8 @@ async def test_no_verb_reads_a_million_rows_whole(million: tuple[SqlStore, Overh
     overheard.calls.clear()
     await use_every_hot_verb(store)
     hot = [call for call in overheard.calls if call.statement not in STOPS_AT_ONCE]
-    assert {"claim", "apply", "renew", "expired", "fire", "jobs_due"} <= {call.statement for call in hot}
+    asked = {call.statement for call in hot}
+    assert asked >= {"claim", "apply", "apply_endings", "renew", "expired", "fire", "jobs_due"}
     overheard.calls.clear()
     await read_every_page(store)
     bad = await whole_reads(url, PLANNER_SETTINGS, hot + overheard.calls)
@@ -146,12 +147,13 @@ async def whole_reads(url: str, settings: dict[str, str], calls: list[Call]) -> 
 
 async def use_every_hot_verb(store: SqlStore) -> None:
     job = await create_one(store)
-    await store.executions.enqueue(DEFAULT_TENANT, [ask(job), ask(job)], now=NOW)
-    leased = await claim(store, limit=2)
-    assert leased
+    await store.executions.enqueue(DEFAULT_TENANT, [ask(job) for _ in range(3)], now=NOW)
+    leased = await claim(store, limit=3)
     await store.executions.renew([one.claim for one in leased], lease_until=NOW + LEASE * 2)
-    outcomes = [DONE, FAILED]
-    decisions = [decided(one, outcome) for one, outcome in zip(leased, outcomes, strict=True)]
+    ended, *decisions = [
+        decided(one, outcome) for one, outcome in zip(leased, [DONE, DONE, FAILED], strict=True)
+    ]
+    await store.executions.apply([ended], now=NOW)
     await store.executions.apply(decisions, now=NOW)
     await store.executions.apply(decisions, now=NOW)  # Again, for the question what became of it.
     assert await store.executions.expired(now=NOW + MINUTE, limit=100)

@@ -108,6 +108,19 @@ async def test_a_worker_that_left_can_come_back_with_a_new_boot(store: Store) ->
     assert (await store.workers.beat(ADA, new.boot, now=NOW + HOUR)).status is WorkerStatus.ACTIVE
 
 
+async def test_a_beat_counts_what_runs_like_everybody_else(store: Store) -> None:
+    asked = registration()
+    await store.workers.register(asked, now=NOW)
+    job = await create_one(store)
+    await enqueue(store, ask(job), ask(job), ask(job))
+    await claim(store, ADA, limit=2)
+
+    beat = await store.workers.beat(ADA, asked.boot, now=NOW + MINUTE)
+
+    assert beat.running == 2
+    assert beat == await store.workers.get(ADA)
+
+
 async def test_what_runs_on_a_worker_is_counted_from_its_leases(store: Store) -> None:
     for worker in (ADA, BOB):
         await store.workers.register(registration(worker), now=NOW)

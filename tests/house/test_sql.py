@@ -44,6 +44,8 @@ BUILT_EXCEPTIONS: dict[str, str] = {
 LONELY_EXCEPTIONS: dict[str, str] = {
     f"{SQL}/sqlite/temporary_tables.sql": "SQLite's batches; PostgreSQL takes arrays.",
     f"{SQL}/postgres/server_facts.sql": "Settings of a server; SQLite has none.",
+    f"{SQL}/postgres/hint.sql": "Hints between processes; SQLite serves one.",
+    f"{SQL}/postgres/hints_channel.sql": "Where those hints are heard.",
 }
 
 

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Generator
 from concurrent.futures import Future
 from datetime import datetime, timedelta
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, runtime_checkable
 
 from gnomon.core.document import JSON, Document
 from gnomon.core.execution import ExecutionId
@@ -187,3 +187,10 @@ class Handler(Protocol):
 
     async def run(self, payload: Document, context: Context) -> JSON:
         """One attempt. It is cancelled when it shall stop, and must leave nothing running behind."""
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """A handler that holds something, such as connections or threads, and gives it back at the end."""
+
+    async def aclose(self) -> None: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from gnomon.store.claimer import RESCAN, Claimer
 from gnomon.store.database import Database
@@ -32,6 +32,11 @@ class SqlStore:
         self.logs = SqlLogs(database)
         self.dead_letters = SqlDeadLetters(database)
         self.workers = SqlWorkers(database)
+
+    async def clock(self) -> datetime:
+        [row] = await self.database.read("clock")
+        instant: datetime = row["at"]
+        return instant
 
     async def close(self) -> None:
         await self.database.close()

@@ -35,9 +35,10 @@ class SqlWorkers:
         )
 
     async def beat(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> Worker:
-        if not await self._database.fetch("worker_beat", worker_id=worker_id, boot=boot, now=now):
+        rows = await self._database.fetch("worker_beat", worker_id=worker_id, boot=boot, now=now)
+        if not rows:
             raise WorkerNotFound(worker_id)
-        return await self.get(worker_id)
+        return _worker_of(rows[0])
 
     async def drain(self, worker_id: WorkerId) -> Worker:
         await self._database.fetch("worker_drain", worker_id=worker_id)

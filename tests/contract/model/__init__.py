@@ -6,6 +6,8 @@ There is no await inside a verb, so every verb is atomic; a verb that may refuse
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from tests.contract.model.executions import ModelExecutions
 from tests.contract.model.jobs import ModelJobs
 from tests.contract.model.records import ModelCheckpoints, ModelDeadLetters, ModelLogs
@@ -27,6 +29,9 @@ class ModelStore:
         self.logs = ModelLogs(self.state)
         self.dead_letters = ModelDeadLetters(self.state)
         self.workers = ModelWorkers(self.state)
+
+    async def clock(self) -> datetime:
+        return datetime.now(UTC)
 
     async def close(self) -> None:
         """Nothing to let go."""

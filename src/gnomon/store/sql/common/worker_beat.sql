@@ -1,2 +1,3 @@
 UPDATE workers SET last_seen_at = :now WHERE id = :worker_id AND boot = :boot AND status <> 'GONE'
-RETURNING id AS worker_id
+RETURNING id AS worker_id, boot, hostname, slots, kinds, queues, capabilities, status, registered_at, last_seen_at,
+          (SELECT count(*) FROM leases WHERE leases.worker = workers.id) AS running

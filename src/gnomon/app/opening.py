@@ -1,4 +1,4 @@
-"""The composition root: the only place that picks concrete classes."""
+"""From an address to a database or a store that is ready to work."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from pathlib import Path
 from gnomon.errors import InvalidInput, StoreRefused
 from gnomon.store.claimer import RESCAN
 from gnomon.store.files import claim_file, is_new_file
+from gnomon.store.hints import Hints, LocalHints
 from gnomon.store.migrate import AppliedMigration, refusal
-from gnomon.store.postgres import PostgresDatabase
+from gnomon.store.postgres import PostgresDatabase, split_pooler
+from gnomon.store.postgres_hints import PostgresHints
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.sqlite import MEMORY, SqliteDatabase, sqlite_release
 
@@ -61,6 +63,15 @@ async def open_store(url: str, *, rescan: timedelta = RESCAN) -> SqlStore:
     return SqlStore(database, rescan=rescan)
 
 
+def open_hints(url: str) -> Hints:
+    """One for the whole process. Connects when first used, and not at all behind a transaction pooler."""
+    if dialect_of(url) == PostgresDatabase.dialect:
+        dsn, is_pooled = split_pooler(url)
+        # LISTEN belongs to a session, and a pooler gives us none. Polling carries between processes.
+        return LocalHints() if is_pooled else PostgresHints(dsn)
+    return LocalHints()
+
+
 async def inspect(url: str) -> Inspection:
     """Look, and change nothing: a file that is not there yet is not made."""
     if dialect_of(url) == SqliteDatabase.dialect and (path := _path(url)) != MEMORY and is_new_file(path):
@@ -79,6 +90,10 @@ async def inspect(url: str) -> Inspection:
 
 def dialect_of(url: str) -> str:
     return PostgresDatabase.dialect if url.startswith(POSTGRES_SCHEMES) else SqliteDatabase.dialect
+
+
+def is_in_memory(url: str) -> bool:
+    return dialect_of(url) == SqliteDatabase.dialect and _path(url) == MEMORY
 
 
 def _inspection(

@@ -1,0 +1,5 @@
+"""The composition root: the only place that picks concrete classes."""
+
+from gnomon.app.opening import Inspection, dialect_of, inspect, open_database, open_hints, open_store
+
+__all__ = ["Inspection", "dialect_of", "inspect", "open_database", "open_hints", "open_store"]

@@ -1,0 +1,140 @@
+"""One attempt in the hands of this worker: what runs, and why it shall stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextvars import ContextVar
+from datetime import timedelta
+from enum import StrEnum
+from typing import assert_never
+
+from gnomon.core.document import Document
+from gnomon.core.execution import Failure
+from gnomon.core.lease import Leased
+from gnomon.core.lifecycle import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, TimedOut
+from gnomon.errors import GnomonError
+from gnomon.handlers.base import Context, Handler, JobFailed, NotHere, Snooze
+
+# How long a handler that was told to stop may take before the worker stops waiting for it.
+STOP_GRACE = timedelta(seconds=5)
+# How long an execution waits before it is offered again to workers that may have what it needs.
+NOT_HERE = timedelta(seconds=10)
+
+
+class Stop(StrEnum):
+    CANCELLED = "cancelled"  # Somebody asked for the end.
+    TIMED_OUT = "timed out"
+    DRAINED = "drained"  # The worker must go.
+    LOST = "lost"  # Somebody else owns the execution; nothing that this attempt says counts any more.
+
+
+class Attempt:
+    """`settle` is called once with the outcome; with None if there is nothing left to say."""
+
+    __slots__ = (
+        "_alarm", "_settle", "is_settled", "leased", "log_bytes", "log_is_behind", "log_is_full", "log_lines",
+        "stop", "task",
+    )  # fmt: skip
+
+    def __init__(self, leased: Leased, settle: Callable[[Attempt, Outcome | None], None]) -> None:
+        self.leased = leased
+        self.stop: Stop | None = None
+        self.is_settled = False
+        self.task: asyncio.Task[None] | None = None
+        self.log_lines = 0
+        self.log_bytes = 0
+        self.log_is_full = False
+        self.log_is_behind = False
+        self._settle = settle
+        self._alarm: asyncio.TimerHandle | None = None
+
+    async def run(self, handler: Handler, context: Context) -> None:
+        """Never raises: whatever user code does is an outcome."""
+        RUNNING.set(self)
+        definition = self.leased.revision.definition
+        if definition.timeout is not None:
+            self._ring_in(definition.timeout, self.ask_to_stop, Stop.TIMED_OUT)
+        try:
+            result = await handler.run(definition.payload, context)
+            outcome = self._finished(result)
+        except BaseException as error:
+            outcome = self._ended_by(error)
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._end(outcome)
+
+    def ask_to_stop(self, why: Stop) -> None:
+        """Idempotent, except that a lost lease overrules every other reason: then nothing may be written."""
+        if self.is_settled:
+            return
+        if self.stop is not None:
+            self.stop = Stop.LOST if why is Stop.LOST else self.stop
+            return
+        self.stop = why
+        assert self.task is not None
+        self.task.cancel()
+        self._ring_in(STOP_GRACE, self._give_up)
+
+    def close(self) -> None:
+        """Its task is over. One that was stopped before it began has not said anything yet."""
+        if not self.is_settled:
+            outcome = self._stopped()
+            self._end(Released(has_started=False) if isinstance(outcome, Released) else outcome)
+
+    def _give_up(self) -> None:
+        """The handler does not stop. Its slot stays taken, but its execution need not wait for it."""
+        self._end(self._stopped())
+
+    def _end(self, outcome: Outcome | None) -> None:
+        if not self.is_settled:
+            self.is_settled = True
+            self._settle(self, outcome)
+
+    def _ring_in(self, delay: timedelta, ring: Callable[..., None], *arguments: object) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = asyncio.get_running_loop().call_later(delay.total_seconds(), ring, *arguments)
+
+    def _finished(self, result: object) -> Outcome | None:
+        if self.stop is Stop.TIMED_OUT or self.stop is Stop.LOST:
+            return self._stopped()
+        if result is None:
+            return Succeeded()
+        try:
+            return Succeeded(Document.of(result, field="result"))
+        except GnomonError as error:
+            return Failed(Failure("bad_result", str(error)), permanent=True)
+
+    def _ended_by(self, error: BaseException) -> Outcome | None:
+        if self.stop is not None:
+            return self._stopped()
+        match error:
+            case JobFailed():
+                return Failed(Failure(error.kind, str(error)), error.permanent, error.retry_after)
+            case Snooze(delay=delay):
+                return Snoozed(delay)
+            case NotHere():
+                return Snoozed(NOT_HERE)
+            case _:
+                # SystemExit and its like too: a job must not be able to end the worker.
+                return Failed(Failure(type(error).__name__, str(error) or type(error).__name__))
+
+    def _stopped(self) -> Outcome | None:
+        match self.stop:
+            case Stop.CANCELLED:
+                return Cancelled()
+            case Stop.TIMED_OUT:
+                return TimedOut()
+            case Stop.DRAINED:
+                return Released()
+            case Stop.LOST:
+                return None
+            case None:
+                raise AssertionError("nobody asked it to stop")
+            case _:
+                assert_never(self.stop)
+
+
+# Which attempt the code that runs right now belongs to, also in the threads it starts.
+RUNNING: ContextVar[Attempt | None] = ContextVar("gnomon_attempt", default=None)

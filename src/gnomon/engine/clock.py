@@ -1,0 +1,94 @@
+"""Where time comes from: the only module that reads a clock.
+
+All processes follow the clock of the database. Each one keeps a monotonic clock and what it learned about the
+difference, so a wall clock that is wrong or gets set does not matter, and reading the time costs no query.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from gnomon.core.lease import LEASE
+from gnomon.engine.service import Wakeup
+
+logger = logging.getLogger(__name__)
+
+LEARN_EVERY = timedelta(seconds=10)
+SAMPLES = 3
+# An answer that took longer says too little: this process, or the database, stood still meanwhile.
+ROUND_TRIP_MAX = timedelta(milliseconds=500)
+# A difference larger than this is not drift: somebody set the database's clock, or this machine slept.
+JUMP = timedelta(seconds=1)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Clock(Protocol):
+    def now(self) -> datetime: ...
+
+    @property
+    def is_settled(self) -> bool:
+        """False for a while after time jumped: leases that look expired may only look so."""
+
+
+class StoreClock:
+    """Monotonic time plus an offset learned from the database. Never goes backwards."""
+
+    def __init__(
+        self,
+        read: Callable[[], Awaitable[datetime]],
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        lease: timedelta = LEASE,
+    ) -> None:
+        self._read = read
+        self._monotonic = monotonic
+        self._lease = lease
+        self._offset: float | None = None
+        self._latest = _EPOCH
+        self._jumped_at: float | None = None
+
+    def now(self) -> datetime:
+        assert self._offset is not None, "learn() comes first"
+        # After a step back, time stands still until it has caught up.
+        self._latest = max(self._latest, _EPOCH + timedelta(seconds=self._monotonic() + self._offset))
+        return self._latest
+
+    @property
+    def is_settled(self) -> bool:
+        """By now every live worker has renewed by the new time."""
+        return self._jumped_at is None or self._monotonic() - self._jumped_at > self._lease.total_seconds()
+
+    async def learn(self) -> None:
+        """Ask the database what time it is. The quickest of a few answers is the most exact."""
+        samples = [await self._sample() for _ in range(1 if self._offset is not None else SAMPLES)]
+        round_trip, offset = min(samples)
+        if self._offset is not None and round_trip > ROUND_TRIP_MAX.total_seconds():
+            return
+        if self._offset is not None and abs(offset - self._offset) > JUMP.total_seconds():
+            self._jumped_at = self._monotonic()
+            self._latest = min(self._latest, _EPOCH + timedelta(seconds=self._jumped_at + offset))
+            logger.warning("time jumped by %+.3f s, as the database tells it", offset - self._offset)
+        self._offset = offset
+
+    async def _sample(self) -> tuple[float, float]:
+        asked = self._monotonic()
+        told = await self._read()
+        answered = self._monotonic()
+        return answered - asked, (told - _EPOCH).total_seconds() - (asked + answered) / 2
+
+
+class ClockKeeper:
+    """Keeps a clock in step with the database."""
+
+    def __init__(self, clock: StoreClock) -> None:
+        self.wakeup = Wakeup()
+        self._clock = clock
+
+    async def step(self) -> timedelta:
+        await self._clock.learn()
+        return LEARN_EVERY

@@ -1,0 +1,137 @@
+"""Write down what became of attempts, in batches that grow with the load."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Sequence
+from datetime import timedelta
+from random import Random
+from typing import NamedTuple
+
+from gnomon.core.execution import AttemptOutcome, ExecutionStatus, Failure
+from gnomon.core.lease import Claim, Leased
+from gnomon.core.lifecycle import Change, Failed, Outcome, after
+from gnomon.engine.clock import Clock
+from gnomon.engine.failpoints import At, failpoint
+from gnomon.engine.notebook import Notebook
+from gnomon.engine.service import NOW, Wakeup
+from gnomon.engine.telemetry import Telemetry, What
+from gnomon.errors import StoreUnavailable
+from gnomon.store.base import Applied, Decision, ExecutionStore
+
+logger = logging.getLogger(__name__)
+
+BATCH = 500
+# With so much unwritten, a worker takes nothing new: the store is slower than the jobs.
+BEHIND = 2000
+IDLE = timedelta(seconds=10)
+
+
+class Ended(NamedTuple):
+    leased: Leased
+    outcome: Outcome
+
+
+class Completer:
+    """There is no delay: what ends while a batch is being written is the next batch."""
+
+    def __init__(
+        self,
+        *,
+        executions: ExecutionStore,
+        clock: Clock,
+        random: Random,
+        notebook: Notebook,
+        telemetry: Telemetry,
+    ) -> None:
+        self.wakeup = Wakeup()
+        self._executions = executions
+        self._clock = clock
+        self._random = random
+        self._notebook = notebook
+        self._telemetry = telemetry
+        self._waiting: deque[Ended] = deque()
+        # What is being written. Kept until it is, and asked again as it was: the store knows a replay.
+        self._in_hand: list[Leased] = []
+        self._decisions: list[Decision] = []
+
+    def add(self, leased: Leased, outcome: Outcome) -> None:
+        self._waiting.append(Ended(leased, outcome))
+        self.wakeup.set()
+
+    async def step(self) -> timedelta:
+        if not self._decisions:
+            self._decide()
+        if not self._decisions:
+            return IDLE
+        # The store takes no line and no checkpoint of an execution that has ended.
+        await self._notebook.flush()
+        failpoint(At.APPLY_BEFORE)
+        answers = await self._write(self._decisions)
+        failpoint(At.APPLY_AFTER)
+        self._tell(answers)
+        self._in_hand, self._decisions = [], []
+        return NOW if self._waiting else IDLE
+
+    @property
+    def is_behind(self) -> bool:
+        return len(self._waiting) > BEHIND
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._waiting and not self._decisions
+
+    def claims(self) -> Sequence[Claim]:
+        return [one.claim for one in (*self._in_hand, *(ended.leased for ended in list(self._waiting)))]
+
+    def _decide(self) -> None:
+        now, random = self._clock.now(), self._random.random
+        ended = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
+        self._in_hand = [one.leased for one in ended]
+        self._decisions = [
+            Decision(leased.claim, after(leased, outcome, now=now, jitter=random()))
+            for leased, outcome in ended
+        ]
+
+    async def _write(self, decisions: Sequence[Decision]) -> Sequence[Applied]:
+        try:
+            return await self._executions.apply(decisions, now=self._clock.now())
+        except StoreUnavailable:
+            raise
+        except Exception:
+            if len(decisions) == 1:
+                return await self._write_what_is_possible(decisions[0])
+            logger.exception("a batch cannot be written; each one is written by itself")
+            return [(await self._write([one]))[0] for one in decisions]
+
+    async def _write_what_is_possible(self, decision: Decision) -> Sequence[Applied]:
+        """Something in it does not fit into the store. That it failed fits, so nobody waits for it."""
+        logger.exception(
+            "an outcome cannot be written", extra={"execution": str(decision.claim.execution_id)}
+        )
+        [leased] = [one for one in self._in_hand if one.claim == decision.claim]
+        failed = Failed(Failure("unwritable", "The store could not keep the outcome."), permanent=True)
+        change = after(leased, failed, now=self._clock.now(), jitter=0.0)
+        return await self._executions.apply([Decision(decision.claim, change)], now=self._clock.now())
+
+    def _tell(self, answers: Sequence[Applied]) -> None:
+        now = self._clock.now()
+        for leased, decision, answer in zip(self._in_hand, self._decisions, answers, strict=True):
+            change = decision.change
+            if answer is Applied.LOST:
+                logger.warning("late result refused", extra={"execution": str(leased.claim.execution_id)})
+                self._telemetry.tell(What.REFUSED, leased, at=now)
+            else:
+                self._telemetry.tell(_what(change), leased, at=now, failure=change.failure)
+
+
+def _what(change: Change) -> What:
+    if change.status is ExecutionStatus.COMPLETED:
+        return What.COMPLETED
+    if change.status is ExecutionStatus.CANCELLED:
+        return What.CANCELLED
+    if change.due is None:
+        return What.FAILED
+    given_back = change.attempt in (AttemptOutcome.RELEASED, AttemptOutcome.SNOOZED)
+    return What.RELEASED if given_back else What.RETRIED

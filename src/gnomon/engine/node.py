@@ -1,0 +1,90 @@
+"""A process that runs: services that are driven together, and how it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+
+from gnomon.engine.attempts import STOP_GRACE
+from gnomon.engine.service import Service, Stopping, Wakeup, drive
+from gnomon.engine.worker import Worker
+
+logger = logging.getLogger(__name__)
+
+DRAIN = timedelta(seconds=25)
+# How long the last writes may take, once everything has stopped.
+WRITE_GRACE = timedelta(seconds=5)
+LAST_STEPS = timedelta(seconds=5)
+LOOK_AGAIN = timedelta(milliseconds=20)
+
+
+class Node:
+    """Drives services until it is asked to leave.
+
+    `drain` lets what runs finish, for a while. `hurry` ends that while. What does not end goes back to the
+    queue without charge. `goodbye` is the last thing that is done.
+    """
+
+    def __init__(
+        self,
+        services: Sequence[Service],
+        *,
+        worker: Worker | None = None,
+        drain: timedelta = DRAIN,
+        goodbye: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        self._services = services
+        self._worker = worker
+        self._drain = drain
+        self._goodbye = goodbye
+        self._stopping = Stopping()
+        self._asked = asyncio.Event()
+        self._is_hurried = False
+        self._attention = Wakeup()
+
+    def drain(self) -> None:
+        """Take nothing new from this moment on."""
+        if self._worker is not None:
+            self._worker.stop_claiming()
+        self._asked.set()
+
+    def hurry(self) -> None:
+        self._is_hurried = True
+        self._attention.set()
+
+    async def run(self) -> None:
+        drivers = [
+            asyncio.create_task(drive(service, self._stopping), name=type(service).__name__)
+            for service in self._services
+        ]
+        try:
+            await self._asked.wait()
+            if self._worker is not None:
+                await self._empty(self._worker)
+            self._stopping.set(self._services)
+            await asyncio.wait(drivers, timeout=LAST_STEPS.total_seconds())
+            if self._goodbye is not None:
+                await self._goodbye()
+        finally:
+            for driver in drivers:
+                driver.cancel()
+            await asyncio.gather(*drivers, return_exceptions=True)
+
+    async def _empty(self, worker: Worker) -> None:
+        """Wait for what runs; stop what is left; wait until all of it is written."""
+        logger.info("draining", extra={"running": worker.running})
+        await self._until_empty(worker, self._drain, or_hurried=True)
+        if worker.running:
+            logger.info("stopping what still runs", extra={"running": worker.running})
+        worker.stop_running()
+        await self._until_empty(worker, STOP_GRACE + WRITE_GRACE, or_hurried=False)
+        if not worker.is_empty:
+            logger.warning("left with unwritten outcomes; their leases will run out")
+
+    async def _until_empty(self, worker: Worker, patience: timedelta, *, or_hurried: bool) -> None:
+        for _ in range(patience // LOOK_AGAIN):
+            if worker.is_empty or (or_hurried and self._is_hurried):
+                return
+            await self._attention.wait(LOOK_AGAIN)

@@ -1,0 +1,121 @@
+"""Fire what is due: decide about each due time in pure code, then write all of it at once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import date, timedelta
+
+from gnomon.core.execution import ExecutionId
+from gnomon.core.firing import plan
+from gnomon.core.ids import IdSource
+from gnomon.core.job import Job, JobId, TenantId
+from gnomon.core.occurrence import Firing
+from gnomon.core.schedule import Overlap
+from gnomon.engine.clock import Clock
+from gnomon.engine.failpoints import At, failpoint
+from gnomon.engine.service import NOW, POLL, Wakeup
+from gnomon.engine.telemetry import Telemetry, What
+from gnomon.store.base import ScheduleStore
+
+logger = logging.getLogger(__name__)
+
+BATCH = 500
+
+
+class Scheduler:
+    """Many may run at once: the store lets each due time fire once, whoever comes first.
+
+    `shards` says which jobs this one looks after; None means all of them. `fired` is called after a batch,
+    so that workers need not find out by themselves.
+    """
+
+    def __init__(
+        self,
+        *,
+        schedules: ScheduleStore,
+        clock: Clock,
+        ids: IdSource,
+        telemetry: Telemetry,
+        fired: Callable[[], None],
+        shards: Callable[[], Collection[int] | None] = lambda: None,
+        batch: int = BATCH,
+        poll: timedelta = POLL,
+    ) -> None:
+        self.wakeup = Wakeup()
+        self._schedules = schedules
+        self._clock = clock
+        self._ids = ids
+        self._telemetry = telemetry
+        self._fired = fired
+        self._shards = shards
+        self._batch = batch
+        self._poll = poll
+
+    async def step(self) -> timedelta:
+        shards = self._shards()
+        now = self._clock.now()
+        next_due = await self._schedules.next_due(shards=shards)
+        if next_due is None:
+            return self._poll
+        if next_due > now:
+            return min(self._poll, next_due - now)
+        jobs = await self._schedules.due(now=now, limit=self._batch, shards=shards)
+        firings = await self._plan(jobs)
+        if not firings:
+            return self._poll
+        failpoint(At.FIRE_BEFORE)
+        taken = await self._schedules.fire(firings, now=self._clock.now())
+        failpoint(At.FIRE_AFTER)
+        if taken:
+            self._fired()
+        self._tell(firings, set(taken))
+        return NOW
+
+    async def _plan(self, jobs: Sequence[Job]) -> Sequence[Firing]:
+        closed, live = await self._closed_days(jobs), await self._live(jobs)
+        now, firings = self._clock.now(), []
+        for job in jobs:
+            calendar = job.definition.schedule.calendar
+            try:
+                firing = plan(
+                    job,
+                    now=now,
+                    live=live.get(job.id, 0),
+                    excluded_dates=closed.get((job.tenant_id, calendar), frozenset()),
+                    new_id=lambda: ExecutionId(self._ids.next(now)),
+                )
+            except Exception:  # A bug that one schedule runs into must not hold up the others.
+                logger.exception("job cannot be fired", extra={"job": str(job.id)})
+            else:
+                firings.append(firing)
+        return firings
+
+    async def _closed_days(
+        self, jobs: Sequence[Job]
+    ) -> Mapping[tuple[TenantId, str | None], frozenset[date]]:
+        names = {(job.tenant_id, name) for job in jobs if (name := job.definition.schedule.calendar)}
+        if not names:
+            return {}
+        found = await self._schedules.calendars(names)
+        return {(calendar.tenant_id, calendar.name): calendar.dates for calendar in found}
+
+    async def _live(self, jobs: Sequence[Job]) -> Mapping[JobId, int]:
+        asking = [job.id for job in jobs if job.definition.schedule.overlap is not Overlap.ALLOW]
+        return await self._schedules.live(asking) if asking else {}
+
+    def _tell(self, firings: Sequence[Firing], taken: Collection[JobId]) -> None:
+        now = self._clock.now()
+        for firing in firings:
+            if firing.job_id not in taken:
+                continue
+            for one in firing.occurrences:
+                what = What.SKIPPED if one.reason else What.FIRED
+                self._telemetry.tell_of_job(
+                    what,
+                    firing.job_id,
+                    at=now,
+                    count=one.count,
+                    execution_id=one.execution_id,
+                    note=one.reason or "",
+                )

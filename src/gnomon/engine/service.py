@@ -1,0 +1,91 @@
+"""Everything that runs is a step; this is the only loop around steps."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Protocol
+
+from gnomon.errors import StoreUnavailable
+
+logger = logging.getLogger(__name__)
+
+NOW = timedelta(0)
+# What is wanted by a person or a clock starts this late at worst when every hint got lost.
+POLL = timedelta(seconds=1)
+PAUSE_AFTER_TROUBLE = timedelta(milliseconds=100)
+PAUSE_AFTER_TROUBLE_MAX = timedelta(seconds=1)
+PAUSE_AFTER_BUG = timedelta(seconds=1)
+
+
+class Wakeup:
+    """Ends a pause early. A hint, never a promise: who sleeps through it wakes up by itself a bit later."""
+
+    __slots__ = ("_is_set", "_waiter")
+
+    def __init__(self) -> None:
+        self._is_set = False
+        self._waiter: asyncio.Future[None] | None = None
+
+    def set(self) -> None:
+        self._is_set = True
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def wait(self, pause: timedelta) -> None:
+        """Sleep for `pause`, or until somebody sets this, or not at all if that happened meanwhile."""
+        if self._is_set or pause <= NOW:
+            await asyncio.sleep(0)
+        else:
+            loop = asyncio.get_running_loop()
+            self._waiter = loop.create_future()
+            alarm = loop.call_later(pause.total_seconds(), self.set)
+            try:
+                await self._waiter
+            finally:
+                alarm.cancel()
+                self._waiter = None
+        self._is_set = False
+
+
+class Service(Protocol):
+    @property
+    def wakeup(self) -> Wakeup: ...
+
+    async def step(self) -> timedelta:
+        """Do one bounded piece of work; return how long to wait before the next."""
+
+
+class Stopping:
+    """Tells the loops around services to come to an end after the step they are in."""
+
+    def __init__(self) -> None:
+        self.is_set = False
+
+    def set(self, services: Iterable[Service]) -> None:
+        self.is_set = True
+        for service in services:
+            service.wakeup.set()
+
+
+async def drive(service: Service, stopping: Stopping) -> None:
+    """Step after step. Trouble with the store is waited out; a bug is told and does not stop the others."""
+    name = type(service).__name__
+    trouble = 0
+    while not stopping.is_set:
+        try:
+            pause = await service.step()
+            if trouble:
+                logger.info("%s: the store answers again", name)
+            trouble = 0
+        except StoreUnavailable as error:
+            if not trouble:
+                logger.warning("%s waits for the store: %s", name, error)
+            pause = min(PAUSE_AFTER_TROUBLE * 2 ** min(trouble, 10), PAUSE_AFTER_TROUBLE_MAX)
+            trouble += 1
+        except Exception:
+            logger.exception("%s failed; it will try again", name)
+            pause = PAUSE_AFTER_BUG
+        await service.wakeup.wait(pause)

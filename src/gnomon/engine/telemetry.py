@@ -1,0 +1,74 @@
+"""What the engine counts, and whom it tells what happens while it runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from gnomon.core.execution import ExecutionId, Failure
+from gnomon.core.job import JobId
+from gnomon.core.lease import Leased
+
+
+class What(StrEnum):
+    FIRED = "fired"
+    SKIPPED = "skipped"
+    STARTED = "started"
+    PROGRESSED = "progressed"  # A checkpoint with progress.
+    COMPLETED = "completed"
+    RETRIED = "retried"  # Failed or ran too long, and will be tried again.
+    FAILED = "failed"  # Ended without success: now a dead letter.
+    CANCELLED = "cancelled"
+    RELEASED = "released"  # Given back without charge: drain, snooze.
+    REAPED = "reaped"  # Taken back from a worker that stopped renewing.
+    REFUSED = "refused"  # A late write that the fence turned away.
+    LOST = "lost"  # A running attempt was stopped, because somebody else owns its execution.
+
+
+class Happening(NamedTuple):
+    what: What
+    at: datetime
+    job_id: JobId
+    execution_id: ExecutionId | None = None
+    attempt: int = 0
+    note: str = ""  # A reason, a failure, or how far it has come.
+
+
+Listener = Callable[[Happening], None]
+
+
+class Telemetry:
+    """Counters, and listeners for those who want to know more. Without listeners, it only counts."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[What] = Counter()
+        self.listeners: list[Listener] = []
+
+    def tell(self, what: What, leased: Leased, *, at: datetime, failure: Failure | None = None) -> None:
+        self.counts[what] += 1
+        if self.listeners:
+            note = f"{failure.kind}: {failure.message}" if failure else ""
+            self._happened(
+                Happening(what, at, leased.job_id, leased.claim.execution_id, leased.attempt, note)
+            )
+
+    def tell_of_job(
+        self,
+        what: What,
+        job_id: JobId,
+        *,
+        at: datetime,
+        count: int = 1,
+        execution_id: ExecutionId | None = None,
+        note: str = "",
+    ) -> None:
+        self.counts[what] += count
+        if self.listeners:
+            self._happened(Happening(what, at, job_id, execution_id, note=note))
+
+    def _happened(self, happening: Happening) -> None:
+        for listener in self.listeners:
+            listener(happening)

@@ -1,0 +1,188 @@
+"""Claim what fits, run it, hand over what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+
+from gnomon.core.document import Document
+from gnomon.core.ids import IdSource
+from gnomon.core.lease import LEASE, Claim, ClaimRequest, Leased
+from gnomon.core.lifecycle import Outcome, Released
+from gnomon.core.worker import Registration
+from gnomon.engine.attempts import Attempt, Stop
+from gnomon.engine.clock import Clock
+from gnomon.engine.completer import Completer
+from gnomon.engine.failpoints import At, failpoint
+from gnomon.engine.notebook import Notebook
+from gnomon.engine.service import NOW, POLL, Wakeup
+from gnomon.engine.telemetry import Telemetry, What
+from gnomon.handlers.base import Context, Handler
+from gnomon.store.base import CheckpointStore, ExecutionStore
+
+logger = logging.getLogger(__name__)
+
+CLAIM_MAX = 500  # Per step, so that starting what was claimed does not hold up the rest for long.
+
+
+class Worker:
+    """Runs executions. It is the attendant of its attempts, too: see handlers/base.py."""
+
+    def __init__(
+        self,
+        registration: Registration,
+        *,
+        executions: ExecutionStore,
+        checkpoints: CheckpointStore,
+        clock: Clock,
+        ids: IdSource,
+        handlers: Mapping[str, Handler],
+        completer: Completer,
+        notebook: Notebook,
+        telemetry: Telemetry,
+        lease: timedelta = LEASE,
+        poll: timedelta = POLL,
+    ) -> None:
+        self.wakeup = Wakeup()
+        self.registration = registration
+        self.is_draining = False
+        self.started = 0  # Attempts since this worker began.
+        self._executions = executions
+        self._checkpoints = checkpoints
+        self._clock = clock
+        self._ids = ids
+        self._handlers = handlers
+        self._completer = completer
+        self._notebook = notebook
+        self._telemetry = telemetry
+        self._lease = lease
+        self._poll = poll
+        self._attempts: dict[Claim, Attempt] = {}
+        self._unanswered: ClaimRequest | None = None
+
+    # Claiming ------------------------------------------------------------------------------------------
+
+    async def step(self) -> timedelta:
+        free = min(self.registration.slots - len(self._attempts), CLAIM_MAX)
+        may_ask = free > 0 and not self.is_draining and not self._completer.is_behind
+        if self._unanswered is None and not may_ask:
+            return self._poll  # Whoever ends wakes us up.
+        leased = await self._claim(free)
+        if self.is_draining:
+            self._give_back(leased)
+            return self._poll
+        return NOW if len(leased) >= free else self._poll
+
+    async def _claim(self, limit: int) -> Sequence[Leased]:
+        """A request whose answer got lost is asked again until it is answered: it may have claimed."""
+        now = self._clock.now()
+        request = self._unanswered or ClaimRequest(
+            self._ids.next(now),
+            self.registration.id,
+            self.registration.kinds,
+            self.registration.queues,
+            self.registration.capabilities,
+            limit,
+        )
+        self._unanswered = replace(request, is_repeat=True)
+        failpoint(At.CLAIM_BEFORE)
+        leased = await self._executions.claim(request, now=now, lease_until=now + self._lease)
+        failpoint(At.CLAIM_AFTER)
+        states = await self._states(leased)
+        self._unanswered = None
+        if not self.is_draining:
+            self._start(leased, states)
+        return leased
+
+    async def _states(self, leased: Sequence[Leased]) -> Mapping[Claim, Document]:
+        """Where earlier attempts came to. A first attempt has none, and costs no query."""
+        again = {one.claim.execution_id: one.claim for one in leased if one.claim.number > 1}
+        if not again:
+            return {}
+        found = await self._checkpoints.load(list(again))
+        return {again[execution_id]: kept.state for execution_id, kept in found.items()}
+
+    def _start(self, leased: Sequence[Leased], states: Mapping[Claim, Document]) -> None:
+        loop, now = asyncio.get_running_loop(), self._clock.now()
+        for one in leased:
+            failpoint(At.START_BEFORE)
+            attempt = Attempt(one, self._settle)
+            handler = self._handlers[one.revision.definition.kind]
+            attempt.task = loop.create_task(attempt.run(handler, Context(one, self, states.get(one.claim))))
+            attempt.task.add_done_callback(partial(self._over, attempt))
+            self._attempts[one.claim] = attempt
+            self._telemetry.tell(What.STARTED, one, at=now)
+            failpoint(At.START_AFTER)
+        self.started += len(leased)
+
+    def _give_back(self, leased: Iterable[Leased]) -> None:
+        for one in leased:
+            self._completer.add(one, Released(has_started=False))
+
+    # Ending --------------------------------------------------------------------------------------------
+
+    def _settle(self, attempt: Attempt, outcome: Outcome | None) -> None:
+        failpoint(At.RUN_AFTER)
+        if outcome is not None:
+            self._completer.add(attempt.leased, outcome)
+
+    def _over(self, attempt: Attempt, _: object) -> None:
+        attempt.close()
+        del self._attempts[attempt.leased.claim]
+        self.wakeup.set()
+
+    def claims(self) -> Sequence[Claim]:
+        """What to renew: what runs, and what has ended but is not written yet. For any thread to ask."""
+        running = [one.leased.claim for one in list(self._attempts.values()) if not one.is_settled]
+        return [*running, *self._completer.claims()]
+
+    def lost(self, claims: Iterable[Claim]) -> None:
+        """These belong to somebody else by now. What has ended meanwhile is not ours to stop."""
+        for claim in claims:
+            attempt = self._attempts.get(claim)
+            if attempt is not None and not attempt.is_settled:
+                logger.warning("lease lost; attempt stopped", extra={"execution": str(claim.execution_id)})
+                self._telemetry.tell(What.LOST, attempt.leased, at=self._clock.now())
+                attempt.ask_to_stop(Stop.LOST)
+
+    def cancel(self, claims: Iterable[Claim]) -> None:
+        """Somebody asked for the end of these."""
+        for claim in claims:
+            attempt = self._attempts.get(claim)
+            if attempt is not None:
+                attempt.ask_to_stop(Stop.CANCELLED)
+
+    # Leaving -------------------------------------------------------------------------------------------
+
+    def stop_claiming(self) -> None:
+        self.is_draining = True
+        self.wakeup.set()
+
+    def stop_running(self) -> None:
+        """Stop what runs; it goes back without charge."""
+        for attempt in list(self._attempts.values()):
+            attempt.ask_to_stop(Stop.DRAINED)
+
+    @property
+    def running(self) -> int:
+        return len(self._attempts)
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing runs, nothing waits to be written, no claim may be on its way."""
+        unsettled = any(not one.is_settled for one in self._attempts.values())
+        return not unsettled and self._unanswered is None and self._completer.is_empty
+
+    # For handlers --------------------------------------------------------------------------------------
+
+    def checkpoint(self, leased: Leased, state: Document, progress: float | None) -> Future[None]:
+        return self._notebook.checkpoint(leased, state, progress)
+
+    def is_stopping(self, leased: Leased) -> bool:
+        attempt = self._attempts.get(leased.claim)
+        return attempt is None or attempt.stop is not None

@@ -1,0 +1,89 @@
+"""The kind `python`: calls a registered function with typed arguments."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from gnomon.core.document import JSON, Document
+from gnomon.handlers.arguments import as_json
+from gnomon.handlers.base import Context, JobFailed
+from gnomon.handlers.functions import Function, Functions, Isolation, load
+from gnomon.handlers.payload import merged, read, read_to_run
+from gnomon.handlers.process import run_in_process
+from gnomon.handlers.threads import Threads
+from gnomon.settings import HandlerSettings
+
+CALLS_REMEMBERED_MAX = 1024
+
+
+class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    function: str
+    arguments: dict[str, Any] = {}
+
+
+class FunctionHandler:
+    """Runs functions in the loop, in threads or in child processes, as each was registered."""
+
+    kind = "python"
+
+    def __init__(self, settings: HandlerSettings, functions: Functions | None = None) -> None:
+        """Without `functions`, those that the settings name; importing them may raise anything."""
+        if functions is None:
+            functions = load(settings.functions) if settings.functions else Functions()
+        self.functions = functions
+        self._grace = settings.function_grace
+        self._threads = Threads(name="gnomon-function")
+        # Payloads without arguments say only a name: most executions of a busy queue need no more decoding.
+        self._bare_calls: dict[str, Function] = {}
+
+    @property
+    def abandoned_threads(self) -> int:
+        return self._threads.abandoned
+
+    def check(self, payload: JSON) -> None:
+        asked = read(payload, Payload)
+        function = self.functions.get(asked.function)
+        if function is not None:  # Else a worker elsewhere may have it.
+            function.signature.check(asked.arguments, field="payload.arguments")
+
+    async def run(self, payload: Document, context: Context) -> JSON:
+        function = self._bare_calls.get(payload.text)
+        values: dict[str, JSON] = {}
+        if function is None:
+            asked = read_to_run(payload, Payload)
+            function, values = self.functions[asked.function], asked.arguments
+            if not values:
+                self._remember(payload.text, function)
+        if context.input is not None:
+            values = merged(values, context.input)
+        signature = function.signature
+        arguments = signature.arguments(values) if values or signature.names else {}
+        if function.isolation is Isolation.PROCESS:
+            return await run_in_process(
+                function.name, home=self.functions.home, values=values, context=context, grace=self._grace
+            )
+        if signature.context_name is not None:
+            arguments[signature.context_name] = context
+        result = await self._call(function, arguments)
+        return None if result is None else as_json(result)
+
+    async def aclose(self) -> None:
+        self._threads.close()
+
+    async def _call(self, function: Function, arguments: dict[str, Any]) -> Any:
+        try:
+            if function.isolation is Isolation.THREAD:
+                return await self._threads.run(partial(function.call, **arguments), grace=self._grace)
+            result = function.call(**arguments)
+            return await result if function.is_async else result
+        except (SystemExit, StopIteration) as error:
+            # Each of them means something to the event loop that the function did not mean.
+            raise JobFailed(f"{type(error).__name__}: {error}", kind=type(error).__name__) from error
+
+    def _remember(self, text: str, function: Function) -> None:
+        if len(self._bare_calls) >= CALLS_REMEMBERED_MAX:
+            self._bare_calls.clear()
+        self._bare_calls[text] = function

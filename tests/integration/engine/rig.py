@@ -1,0 +1,163 @@
+"""A whole engine on a store in memory, stepped by hand with a manual clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from random import Random
+from uuid import UUID
+
+from gnomon.core.document import JSON, Document
+from gnomon.core.execution import Execution, ExecutionId, NewExecution, WorkerId
+from gnomon.core.ids import IdSource
+from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.nominal import first_run, seed_of
+from gnomon.core.worker import Registration
+from gnomon.engine.completer import Completer
+from gnomon.engine.heartbeat import Heartbeat
+from gnomon.engine.notebook import Notebook
+from gnomon.engine.reaper import Reaper
+from gnomon.engine.scheduler import Scheduler
+from gnomon.engine.telemetry import Telemetry
+from gnomon.engine.worker import Worker
+from gnomon.handlers.base import Context, Handler
+from gnomon.store.migrate import migrate
+from gnomon.store.sql_store import SqlStore
+from gnomon.store.sqlite import MEMORY, SqliteDatabase
+from gnomon.testing import ManualClock
+
+Body = Callable[[Context], Awaitable[JSON]]
+
+
+@dataclass
+class Calls:
+    """A handler that runs the body that a test gives it."""
+
+    body: Body
+    kind: str = "test"
+
+    def check(self, payload: JSON) -> None: ...
+
+    async def run(self, payload: Document, context: Context) -> JSON:
+        return await self.body(context)
+
+
+@dataclass
+class WorkerRig:
+    """One worker with everything that belongs to it."""
+
+    worker: Worker
+    completer: Completer
+    notebook: Notebook
+    heartbeat: Heartbeat
+    telemetry: Telemetry
+
+    async def work(self) -> None:
+        """Claim, run, and write down, until nothing moves any more."""
+        await self.worker.step()
+        await self.settle()
+
+    async def settle(self) -> None:
+        for _ in range(20):
+            await asyncio.sleep(0)
+        await self.notebook.step()
+        await self.completer.step()
+
+
+@dataclass
+class Rig:
+    store: SqlStore
+    clock: ManualClock = field(default_factory=ManualClock)
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    ids: IdSource = field(default_factory=lambda: IdSource(Random(1)))
+    fired: int = 0
+
+    def worker(self, body: Body, *, name: str = "ada", slots: int = 4, kind: str = "test") -> WorkerRig:
+        telemetry = Telemetry()
+        handlers: Mapping[str, Handler] = {kind: Calls(body, kind)}
+        registration = Registration(
+            WorkerId(name), UUID(int=self.ids.next(self.clock.now()).int), "here", slots, frozenset(handlers)
+        )
+        notebook = Notebook(
+            logs=self.store.logs,
+            checkpoints=self.store.checkpoints,
+            clock=self.clock,
+            telemetry=telemetry,
+        )
+        completer = Completer(
+            executions=self.store.executions,
+            clock=self.clock,
+            random=Random(2),
+            notebook=notebook,
+            telemetry=telemetry,
+        )
+        worker = Worker(
+            registration,
+            executions=self.store.executions,
+            checkpoints=self.store.checkpoints,
+            clock=self.clock,
+            ids=self.ids,
+            handlers=handlers,
+            completer=completer,
+            notebook=notebook,
+            telemetry=telemetry,
+        )
+        heartbeat = Heartbeat(
+            worker,
+            registration,
+            executions=self.store.executions,
+            workers=self.store.workers,
+            clock=self.clock,
+            drain=worker.stop_claiming,
+            tell=lambda call: call(),
+        )
+        return WorkerRig(worker, completer, notebook, heartbeat, telemetry)
+
+    def scheduler(self) -> Scheduler:
+        def fired() -> None:
+            self.fired += 1
+
+        return Scheduler(
+            schedules=self.store.schedules,
+            clock=self.clock,
+            ids=self.ids,
+            telemetry=self.telemetry,
+            fired=fired,
+        )
+
+    def reaper(self) -> Reaper:
+        return Reaper(
+            executions=self.store.executions, clock=self.clock, random=Random(3), telemetry=self.telemetry
+        )
+
+    async def job(self, definition: Definition, *, name: str = "job") -> Job:
+        now = self.clock.now()
+        next_run = first_run(definition.schedule, now=now, seed=seed_of(DEFAULT_TENANT, name))
+        new = NewJob(JobId(self.ids.next(now)), DEFAULT_TENANT, name, definition, next_run)
+        [job] = await self.store.jobs.create([new], now=now)
+        return job
+
+    async def enqueue(self, job: Job, *, value: object = None) -> ExecutionId:
+        now = self.clock.now()
+        given = None if value is None else Document.of(value, field="input")
+        asked = NewExecution(ExecutionId(self.ids.next(now)), job.id, input=given)
+        [enqueued] = await self.store.executions.enqueue(DEFAULT_TENANT, [asked], now=now)
+        return enqueued.id
+
+    async def get(self, execution_id: ExecutionId) -> Execution:
+        return await self.store.executions.get(DEFAULT_TENANT, execution_id, now=self.clock.now())
+
+
+@asynccontextmanager
+async def open_rig() -> AsyncIterator[Rig]:
+    database = SqliteDatabase(MEMORY)
+    clock = ManualClock()
+    await migrate(database, now=clock.now())
+    rig = Rig(SqlStore(database, rescan=timedelta(0)), clock)
+    try:
+        yield rig
+    finally:
+        await rig.store.close()

@@ -1,0 +1,117 @@
+"""The clock follows the database, whatever happens to the clocks around it."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+from gnomon.core.document import JSON
+from gnomon.core.job import Definition
+from gnomon.core.lease import LEASE
+from gnomon.engine.clock import StoreClock
+from gnomon.handlers.base import Context
+from tests.integration.engine.rig import Rig
+
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+
+class World:
+    """A database's clock and this machine's monotonic one."""
+
+    def __init__(self) -> None:
+        self.database = NOON
+        self.monotonic = 1000.0
+        self.round_trip = 0.0
+
+    async def read(self) -> datetime:
+        told = self.database + timedelta(seconds=self.round_trip / 2)
+        self.pass_by(self.round_trip)
+        return told
+
+    def pass_by(self, seconds: float) -> None:
+        self.monotonic += seconds
+        self.database += timedelta(seconds=seconds)
+
+    def clock(self) -> StoreClock:
+        return StoreClock(self.read, monotonic=lambda: self.monotonic)
+
+
+async def test_it_tells_the_time_of_the_database() -> None:
+    world = World()
+    clock = world.clock()
+    await clock.learn()
+
+    world.pass_by(90)
+
+    assert clock.now() == world.database
+
+
+async def test_half_of_the_round_trip_is_taken_off() -> None:
+    world = World()
+    world.round_trip = 0.2
+    clock = world.clock()
+
+    await clock.learn()
+
+    assert abs(clock.now() - world.database) < timedelta(milliseconds=1)
+
+
+async def test_it_follows_a_jump_and_says_that_leases_cannot_be_judged_yet() -> None:
+    world = World()
+    clock = world.clock()
+    await clock.learn()
+
+    world.database += timedelta(hours=1)
+    await clock.learn()
+
+    assert clock.now() == world.database
+    assert not clock.is_settled
+    world.pass_by(LEASE.total_seconds() + 1)
+    assert clock.is_settled
+
+
+async def test_small_corrections_never_turn_time_back() -> None:
+    world = World()
+    clock = world.clock()
+    await clock.learn()
+    before = clock.now()
+
+    world.database -= timedelta(milliseconds=400)
+    await clock.learn()
+
+    assert clock.now() == before
+    assert clock.is_settled
+    world.pass_by(1)
+    assert clock.now() == world.database
+
+
+async def test_an_answer_that_took_too_long_is_not_believed() -> None:
+    world = World()
+    clock = world.clock()
+    await clock.learn()
+
+    world.round_trip = 30.0
+    world.database += timedelta(milliseconds=700)
+    before = world.monotonic
+    await clock.learn()
+
+    assert clock.now() == NOON + timedelta(seconds=world.monotonic - before)
+
+
+async def test_the_reaper_takes_nothing_while_time_is_unsettled(rig: Rig) -> None:
+    async def long_work(context: Context) -> JSON:
+        await asyncio.Event().wait()
+        return None
+
+    ada = rig.worker(long_work)
+    run = await rig.enqueue(await rig.job(Definition(kind="test")))
+    await ada.worker.step()
+    rig.clock.advance(timedelta(hours=1))
+    rig.clock.is_settled = False
+
+    await rig.reaper().step()
+
+    assert (await rig.get(run)).claim == 1
+    assert (await rig.store.executions.expired(now=rig.clock.now(), limit=1)) != []
+    ada.worker.stop_running()
+    await ada.settle()

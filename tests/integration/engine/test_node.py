@@ -1,0 +1,188 @@
+"""A whole engine, driven by the loop with the real clock, on a file and on PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from gnomon.app import open_database
+from gnomon.app.engine import Engine, EngineOptions, WorkerOptions, open_engine
+from gnomon.core.document import JSON, Document
+from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, NewExecution, WorkerId
+from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.nominal import first_run, seed_of
+from gnomon.core.schedule import Interval, Schedule
+from gnomon.core.worker import Registration, WorkerStatus
+from gnomon.engine.telemetry import Happening, What
+from gnomon.handlers.base import Context
+from gnomon.store.hints import Topic
+from gnomon.store.migrate import migrate
+from tests.conftest import MakeDatabase
+from tests.integration.engine.rig import Body, Calls
+
+STORES = ["sqlite", "postgres"]
+PATIENCE = 20.0
+
+
+@pytest.fixture(params=STORES)
+async def url(request: pytest.FixtureRequest, tmp_path: Path, migrated_database: MakeDatabase) -> str:
+    if request.param == "postgres":
+        return await migrated_database()
+    address = f"sqlite://{tmp_path / 'gnomon.db'}"
+    database = await open_database(address)
+    await migrate(database, now=datetime.now(UTC))
+    await database.close()
+    return address
+
+
+@dataclass
+class Running:
+    engine: Engine
+    happenings: asyncio.Queue[Happening]
+
+    async def job(self, definition: Definition, name: str = "job") -> Job:
+        now = self.engine.clock.now()
+        next_run = first_run(definition.schedule, now=now, seed=seed_of(DEFAULT_TENANT, name))
+        new = NewJob(JobId(self.engine.ids.next(now)), DEFAULT_TENANT, name, definition, next_run)
+        [job] = await self.engine.store.jobs.create([new], now=now)
+        self.engine.hints.announce(Topic.SCHEDULE)
+        return job
+
+    async def enqueue(self, job: Job) -> ExecutionId:
+        now = self.engine.clock.now()
+        asked = NewExecution(ExecutionId(self.engine.ids.next(now)), job.id)
+        await self.engine.store.executions.enqueue(DEFAULT_TENANT, [asked], now=now)
+        self.engine.hints.announce(Topic.WORK)
+        return asked.id
+
+    async def until(self, what: What) -> Happening:
+        async with asyncio.timeout(PATIENCE):
+            while (happening := await self.happenings.get()).what is not what:
+                pass
+        return happening
+
+    async def get(self, run: ExecutionId) -> Execution:
+        return await self.engine.store.executions.get(DEFAULT_TENANT, run, now=self.engine.clock.now())
+
+
+@asynccontextmanager
+async def running(
+    url: str, body: Body, *, name: str = "ada", drain: timedelta = timedelta(seconds=5)
+) -> AsyncIterator[Running]:
+    registration = Registration(WorkerId(name), uuid4(), "here", 4, frozenset({"test"}))
+    worker = WorkerOptions(registration, {"test": Calls(body)}, drain=drain)
+    async with open_engine(EngineOptions(url, seed=1, worker=worker)) as engine:
+        happenings: asyncio.Queue[Happening] = asyncio.Queue()
+        engine.telemetry.listeners.append(happenings.put_nowait)
+        node = asyncio.create_task(engine.node.run())
+        yield Running(engine, happenings)
+        engine.node.drain()
+        await asyncio.wait_for(node, PATIENCE)
+
+
+async def done(context: Context) -> JSON:
+    return "done"
+
+
+async def test_what_is_enqueued_is_run(url: str) -> None:
+    async with running(url, done) as system:
+        run = await system.enqueue(await system.job(Definition(kind="test")))
+
+        await system.until(What.COMPLETED)
+
+        assert (await system.get(run)).result == Document('"done"')
+
+
+async def test_what_is_due_is_fired_and_run(url: str) -> None:
+    schedule = Schedule(Interval(timedelta(seconds=1)))
+    async with running(url, done) as system:
+        job = await system.job(Definition(kind="test", schedule=schedule))
+
+        fired = await system.until(What.FIRED)
+        completed = await system.until(What.COMPLETED)
+
+        assert fired.job_id == completed.job_id == job.id
+
+
+async def test_a_worker_is_known_while_it_runs_and_says_good_bye(url: str) -> None:
+    async with running(url, done) as system:
+        workers = system.engine.store.workers
+        async with asyncio.timeout(PATIENCE):
+            while not (known := await workers.list(limit=10)):  # noqa: ASYNC110 - a thread registers it.
+                await asyncio.sleep(0.01)
+        [worker] = known
+        assert (worker.id, worker.status) == ("ada", WorkerStatus.ACTIVE)
+
+    async with running(url, done, name="bob") as system:
+        gone = await system.engine.store.workers.get(WorkerId("ada"))
+        assert gone.status is WorkerStatus.GONE
+
+
+async def test_a_cancel_is_told_to_a_running_attempt(url: str) -> None:
+    async def for_ever(context: Context) -> JSON:
+        await asyncio.Event().wait()
+        return None
+
+    async with running(url, for_ever) as system:
+        run = await system.enqueue(await system.job(Definition(kind="test")))
+        await system.until(What.STARTED)
+
+        now = system.engine.clock.now()
+        await system.engine.store.executions.cancel(DEFAULT_TENANT, [run], now=now)
+        system.engine.hints.announce(Topic.CANCEL)
+        await system.until(What.CANCELLED)
+
+        assert (await system.get(run)).status is ExecutionStatus.CANCELLED
+
+
+async def test_a_drain_lets_what_runs_finish(url: str) -> None:
+    gate = asyncio.Event()
+
+    async def waits(context: Context) -> JSON:
+        await gate.wait()
+        return "finished"
+
+    async with running(url, waits) as system:
+        run = await system.enqueue(await system.job(Definition(kind="test")))
+        await system.until(What.STARTED)
+        system.engine.node.drain()
+        gate.set()
+        await system.until(What.COMPLETED)
+        assert (await system.get(run)).status is ExecutionStatus.COMPLETED
+
+
+async def test_a_drain_that_is_hurried_gives_back_what_runs(url: str) -> None:
+    async def for_ever(context: Context) -> JSON:
+        await asyncio.Event().wait()
+        return None
+
+    async with running(url, for_ever, drain=timedelta(hours=1)) as system:
+        run = await system.enqueue(await system.job(Definition(kind="test")))
+        await system.until(What.STARTED)
+        system.engine.node.drain()
+        system.engine.node.hurry()
+        await system.until(What.RELEASED)
+        given_back = await system.get(run)
+        assert (given_back.status, given_back.attempts) == (ExecutionStatus.QUEUED, 0)
+
+
+async def test_without_any_hint_polling_finds_the_work(url: str) -> None:
+    async with running(url, done) as system:
+        await asyncio.sleep(0)
+        job = await system.job(Definition(kind="test"))
+        now = system.engine.clock.now()
+        asked = NewExecution(ExecutionId(system.engine.ids.next(now)), job.id)
+        await system.engine.store.executions.enqueue(DEFAULT_TENANT, [asked], now=now)
+
+        await system.until(What.COMPLETED)
+
+        ended = await system.get(asked.id)
+        assert ended.started_at is not None
+        assert ended.started_at - now < timedelta(seconds=5)

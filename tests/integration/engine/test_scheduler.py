@@ -1,0 +1,105 @@
+"""A scheduler stepped by hand: what fires, when, and how long it sleeps."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from gnomon.core.document import JSON
+from gnomon.core.execution import ExecutionStatus, Trigger
+from gnomon.core.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.occurrence import SkipReason
+from gnomon.core.records import Calendar, ExecutionFilter
+from gnomon.core.schedule import CronTiming, Interval, Misfire, Schedule
+from gnomon.engine.service import POLL
+from gnomon.engine.telemetry import What
+from gnomon.handlers.base import Context
+from tests.integration.engine.rig import Rig
+
+MINUTE = timedelta(minutes=1)
+
+
+def every(period: timedelta, **more: object) -> Definition:
+    return Definition(kind="test", schedule=Schedule(Interval(period), **more))  # type: ignore[arg-type]
+
+
+async def runs(rig: Rig, job: Job) -> int:
+    page = await rig.store.executions.page(
+        DEFAULT_TENANT, ExecutionFilter(job_id=job.id), now=rig.clock.now(), limit=100
+    )
+    assert {one.trigger for one in page.items} <= {Trigger.SCHEDULE}
+    return len(page.items)
+
+
+async def test_with_nothing_to_do_it_looks_again_after_the_poll_interval(rig: Rig) -> None:
+    assert await rig.scheduler().step() == POLL
+
+
+async def test_it_sleeps_until_the_next_due_time_and_not_longer(rig: Rig) -> None:
+    await rig.job(every(MINUTE))
+    rig.clock.advance(MINUTE - timedelta(milliseconds=300))
+
+    assert await rig.scheduler().step() == timedelta(milliseconds=300)
+
+
+async def test_a_due_time_fires_once_whoever_comes_first(rig: Rig) -> None:
+    job = await rig.job(every(MINUTE))
+    rig.clock.advance(MINUTE)
+    first, second = rig.scheduler(), rig.scheduler()
+
+    await first.step()
+    await second.step()
+
+    assert await runs(rig, job) == 1
+    assert rig.telemetry.counts[What.FIRED] == 1
+    assert rig.fired == 1
+
+
+async def test_a_fire_runs_on_a_worker_for_its_nominal_time(rig: Rig) -> None:
+    seen = []
+
+    async def notes(context: Context) -> JSON:
+        seen.append(context.nominal_time)
+        return None
+
+    job = await rig.job(Definition(kind="test", schedule=Schedule(CronTiming("0 9 * * *"))))
+    rig.clock.advance(timedelta(hours=9, seconds=2))
+    await rig.scheduler().step()
+
+    await rig.worker(notes).work()
+
+    assert seen == [rig.clock.now() - timedelta(seconds=2)]
+    page = await rig.store.executions.page(
+        DEFAULT_TENANT,
+        ExecutionFilter(job_id=job.id, status=ExecutionStatus.COMPLETED),
+        now=rig.clock.now(),
+        limit=10,
+    )
+    assert len(page.items) == 1
+
+
+async def test_after_a_long_downtime_every_due_time_has_its_outcome(rig: Rig) -> None:
+    job = await rig.job(every(5 * MINUTE, misfire=Misfire.FIRE_NOW))
+    rig.clock.advance(timedelta(days=3))
+
+    scheduler = rig.scheduler()
+    while (await scheduler.step()) == timedelta(0):
+        pass
+
+    ledger = await rig.store.schedules.occurrences(DEFAULT_TENANT, job.id, limit=1000)
+    assert sum(one.count for one in ledger) == 3 * 24 * 12
+    assert await runs(rig, job) == 1
+
+
+async def test_a_date_of_its_calendar_is_skipped_with_the_reason(rig: Rig) -> None:
+    today = rig.clock.now().date()
+    calendar = Calendar(DEFAULT_TENANT, "holidays", frozenset({today}))
+    await rig.store.schedules.save_calendar(calendar, now=rig.clock.now())
+    schedule = Schedule(CronTiming("0 9 * * *"), calendar="holidays")
+    job = await rig.job(Definition(kind="test", schedule=schedule))
+    rig.clock.advance(timedelta(hours=10))
+
+    await rig.scheduler().step()
+
+    [skipped] = await rig.store.schedules.occurrences(DEFAULT_TENANT, job.id, limit=10)
+    assert skipped.reason is SkipReason.CALENDAR
+    assert rig.telemetry.counts[What.SKIPPED] == 1

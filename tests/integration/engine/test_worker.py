@@ -1,0 +1,407 @@
+"""The life of an attempt in a worker, stepped by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from datetime import timedelta
+
+from gnomon.core.document import JSON, Document
+from gnomon.core.execution import AttemptOutcome, ExecutionStatus
+from gnomon.core.job import DEFAULT_TENANT, Definition, Delivery
+from gnomon.core.lease import LEASE
+from gnomon.core.retry import RetryPolicy
+from gnomon.engine.attempts import NOT_HERE, STOP_GRACE
+from gnomon.engine.notebook import Capture
+from gnomon.engine.telemetry import What
+from gnomon.errors import LeaseLost, StoreUnavailable
+from gnomon.handlers.base import Context, NotHere
+from tests.integration.engine.rig import Rig
+
+PLAIN = Definition(kind="test")
+
+
+async def done(context: Context) -> JSON:
+    return {"attempt": context.attempt}
+
+
+async def for_ever(context: Context) -> JSON:
+    await asyncio.Event().wait()
+    return None
+
+
+async def test_what_a_handler_returns_is_the_result(rig: Rig) -> None:
+    ada = rig.worker(done)
+    run = await rig.enqueue(await rig.job(PLAIN))
+
+    await ada.work()
+
+    ended = await rig.get(run)
+    assert ended.status is ExecutionStatus.COMPLETED
+    assert ended.result == Document('{"attempt": 1}')
+
+
+async def test_a_worker_takes_no_more_than_it_has_slots(rig: Rig) -> None:
+    ada = rig.worker(for_ever, slots=2)
+    job = await rig.job(PLAIN)
+    for _ in range(3):
+        await rig.enqueue(job)
+
+    assert await ada.worker.step() == timedelta(0)
+    assert await ada.worker.step() > timedelta(0)
+
+    assert ada.worker.running == 2
+
+
+async def test_a_kind_that_no_worker_has_waits_and_costs_nothing(rig: Rig) -> None:
+    ada = rig.worker(done)
+    run = await rig.enqueue(await rig.job(Definition(kind="fax")))
+
+    await ada.work()
+
+    waiting = await rig.get(run)
+    assert (waiting.status, waiting.claim) == (ExecutionStatus.QUEUED, 0)
+
+
+async def test_a_failure_is_retried_after_its_backoff_and_then_dead_lettered(rig: Rig) -> None:
+    async def fails(context: Context) -> JSON:
+        raise ValueError("no")
+
+    ada = rig.worker(fails)
+    run = await rig.enqueue(await rig.job(Definition(kind="test", retry=RetryPolicy(max_attempts=2))))
+
+    await ada.work()
+    assert (await rig.get(run)).status is ExecutionStatus.PENDING
+    rig.clock.advance(timedelta(minutes=2))
+    await ada.work()
+
+    dead = await rig.store.dead_letters.get(DEFAULT_TENANT, run)
+    assert dead.failure is not None
+    assert (dead.failure.kind, dead.failure.message, dead.attempts) == ("ValueError", "no", 2)
+    assert ada.telemetry.counts[What.RETRIED] == 1
+    assert ada.telemetry.counts[What.FAILED] == 1
+
+
+async def test_a_permanent_failure_is_not_retried(rig: Rig) -> None:
+    async def fails(context: Context) -> JSON:
+        context.fail("never", kind="hopeless", permanent=True)
+
+    ada = rig.worker(fails)
+    run = await rig.enqueue(await rig.job(PLAIN))
+
+    await ada.work()
+
+    ended = await rig.get(run)
+    assert ended.status is ExecutionStatus.FAILED
+    assert ended.attempts == 1
+
+
+async def test_a_snooze_costs_no_attempt(rig: Rig) -> None:
+    async def sleepy(context: Context) -> JSON:
+        if context.claim == 1:
+            context.snooze(timedelta(seconds=30))
+        return context.attempt
+
+    ada = rig.worker(sleepy)
+    run = await rig.enqueue(await rig.job(PLAIN))
+
+    await ada.work()
+    rig.clock.advance(timedelta(seconds=30))
+    await ada.work()
+
+    ended = await rig.get(run)
+    assert ended.result == Document("1")
+    assert (ended.claim, ended.attempts) == (2, 1)
+
+
+async def test_a_worker_that_lacks_something_leaves_the_execution_to_others(rig: Rig) -> None:
+    async def not_here(context: Context) -> JSON:
+        raise NotHere("no such function")
+
+    ada, bob = rig.worker(not_here), rig.worker(done, name="bob")
+    run = await rig.enqueue(await rig.job(PLAIN))
+
+    await ada.work()
+    rig.clock.advance(NOT_HERE)
+    await bob.work()
+
+    ended = await rig.get(run)
+    assert (ended.status, ended.attempts) == (ExecutionStatus.COMPLETED, 1)
+
+
+async def test_a_handler_cannot_end_the_worker(rig: Rig) -> None:
+    async def exits(context: Context) -> JSON:
+        raise SystemExit(3)
+
+    ada = rig.worker(exits)
+    run = await rig.enqueue(await rig.job(Definition(kind="test", retry=RetryPolicy(max_attempts=1))))
+
+    await ada.work()
+
+    ended = await rig.get(run)
+    assert ended.failure is not None
+    assert (ended.status, ended.failure.kind) == (ExecutionStatus.FAILED, "SystemExit")
+
+
+async def test_a_result_that_is_not_json_ends_as_a_failure_that_says_so(rig: Rig) -> None:
+    async def odd(context: Context) -> JSON:
+        return {"when": {1, 2}}  # type: ignore[dict-item]
+
+    ada = rig.worker(odd)
+    run = await rig.enqueue(await rig.job(PLAIN))
+
+    await ada.work()
+
+    ended = await rig.get(run)
+    assert ended.failure is not None
+    assert ended.failure.kind == "bad_result"
+    assert "result.when" in ended.failure.message
+
+
+async def test_an_attempt_that_takes_too_long_is_stopped(rig: Rig) -> None:
+    stopped = asyncio.Event()
+
+    async def slow(context: Context) -> JSON:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return None
+
+    ada = rig.worker(slow)
+    definition = Definition(kind="test", timeout=timedelta(milliseconds=1), retry=RetryPolicy(max_attempts=1))
+    run = await rig.enqueue(await rig.job(definition))
+
+    await ada.worker.step()
+    await asyncio.wait_for(stopped.wait(), 5)
+    await ada.settle()
+
+    assert (await rig.get(run)).status is ExecutionStatus.TIMEOUT
+
+
+async def test_a_cancel_reaches_a_running_attempt_with_the_next_heartbeat(rig: Rig) -> None:
+    ada = rig.worker(for_ever)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    await ada.worker.step()
+    await rig.store.executions.cancel(DEFAULT_TENANT, [run], now=rig.clock.now())
+
+    await ada.heartbeat.step()
+    await ada.settle()
+
+    assert (await rig.get(run)).status is ExecutionStatus.CANCELLED
+    assert ada.worker.running == 0
+
+
+async def test_a_worker_that_lost_its_lease_stops_and_writes_nothing(rig: Rig) -> None:
+    ada, bob = rig.worker(for_ever), rig.worker(done, name="bob")
+    run = await rig.enqueue(await rig.job(PLAIN))
+    await ada.worker.step()
+    rig.clock.advance(LEASE + timedelta(seconds=1))
+    await rig.reaper().step()
+    rig.clock.advance(timedelta(minutes=2))
+    await bob.work()
+
+    await ada.heartbeat.step()
+    await ada.settle()
+
+    assert ada.worker.running == 0
+    assert ada.telemetry.counts[What.LOST] == 1
+    assert (await rig.get(run)).worker == "bob"
+
+
+async def test_a_late_result_is_refused_and_counted(rig: Rig) -> None:
+    gate = asyncio.Event()
+
+    async def late(context: Context) -> JSON:
+        await gate.wait()
+        return "late"
+
+    ada, bob = rig.worker(late), rig.worker(done, name="bob")
+    run = await rig.enqueue(await rig.job(PLAIN))
+    await ada.worker.step()
+    rig.clock.advance(LEASE + timedelta(seconds=1))
+    await rig.reaper().step()
+    rig.clock.advance(timedelta(minutes=2))
+    await bob.work()
+
+    gate.set()
+    await ada.settle()
+
+    assert ada.telemetry.counts[What.REFUSED] == 1
+    assert (await rig.get(run)).result == Document('{"attempt": 2}')
+
+
+async def test_renewals_keep_a_long_attempt_from_the_reaper(rig: Rig) -> None:
+    ada = rig.worker(for_ever)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    await ada.worker.step()
+
+    for _ in range(9):
+        rig.clock.advance(await ada.heartbeat.step())
+        await rig.reaper().step()
+
+    assert (await rig.get(run)).status is ExecutionStatus.RUNNING
+
+
+async def test_the_next_attempt_starts_from_the_checkpoint(rig: Rig) -> None:
+    async def counts(context: Context) -> JSON:
+        reached = context.state or 0
+        assert isinstance(reached, int)
+        await context.checkpoint(reached + 1, progress=0.5)
+        if context.attempt == 1:
+            raise RuntimeError("half way")
+        return context.state
+
+    ada = rig.worker(counts)
+    run = await rig.enqueue(await rig.job(PLAIN))
+
+    await ada.worker.step()
+    await ada.settle()
+    await ada.settle()
+    rig.clock.advance(timedelta(minutes=2))
+    await ada.worker.step()
+    await ada.settle()
+    await ada.settle()
+
+    assert (await rig.get(run)).result == Document("1")
+
+
+async def test_a_checkpoint_after_the_lease_was_lost_says_so(rig: Rig) -> None:
+    gate, told = asyncio.Event(), asyncio.get_running_loop().create_future()
+
+    async def late(context: Context) -> JSON:
+        await gate.wait()
+        try:
+            await context.checkpoint({"n": 1})
+        except LeaseLost as error:
+            told.set_result(error.claim)
+        return None
+
+    ada = rig.worker(late)
+    await rig.enqueue(await rig.job(PLAIN))
+    await ada.worker.step()
+    rig.clock.advance(LEASE + timedelta(seconds=1))
+    await rig.reaper().step()
+
+    gate.set()
+    await ada.settle()
+    await ada.settle()
+
+    assert told.result() == 1
+
+
+async def test_what_a_handler_logs_is_kept_with_its_execution(rig: Rig) -> None:
+    async def talks(context: Context) -> JSON:
+        context.log.info("hello %s", "world")
+        logging.getLogger("shop").warning("two\nlines")
+        return None
+
+    ada = rig.worker(talks)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    capture, root = Capture(ada.notebook), logging.getLogger()
+    logging.getLogger("gnomon.job").setLevel(logging.DEBUG)
+    root.addHandler(capture)
+    try:
+        await ada.work()
+    finally:
+        root.removeHandler(capture)
+
+    lines = await rig.store.logs.read(DEFAULT_TENANT, run, limit=10)
+    assert [line.message for line in lines] == ["hello world", "two", "lines"]
+
+
+async def test_a_drain_gives_back_without_charge_what_does_not_end(rig: Rig) -> None:
+    ada, bob = rig.worker(for_ever), rig.worker(done, name="bob")
+    run = await rig.enqueue(await rig.job(PLAIN))
+    await ada.worker.step()
+
+    ada.worker.stop_claiming()
+    ada.worker.stop_running()
+    await ada.settle()
+    await bob.work()
+
+    ended = await rig.get(run)
+    assert (ended.status, ended.worker, ended.attempts) == (ExecutionStatus.COMPLETED, "bob", 1)
+    attempts = await rig.store.executions.attempts(DEFAULT_TENANT, run)
+    assert [one.outcome for one in attempts] == [AttemptOutcome.RELEASED, AttemptOutcome.COMPLETED]
+
+
+async def test_an_attempt_that_is_stopped_before_it_began_has_not_started(rig: Rig) -> None:
+    """At most once: only what has not started may run elsewhere."""
+    ada, bob = rig.worker(for_ever), rig.worker(done, name="bob")
+    run = await rig.enqueue(await rig.job(Definition(kind="test", delivery=Delivery.AT_MOST_ONCE)))
+    await ada.worker.step()
+
+    ada.worker.stop_running()
+    await ada.settle()
+    await bob.work()
+
+    assert (await rig.get(run)).status is ExecutionStatus.COMPLETED
+
+
+async def test_an_attempt_at_most_once_that_was_abandoned_is_never_run_again(rig: Rig) -> None:
+    ada, bob = rig.worker(for_ever), rig.worker(done, name="bob")
+    run = await rig.enqueue(await rig.job(Definition(kind="test", delivery=Delivery.AT_MOST_ONCE)))
+    await ada.worker.step()
+    rig.clock.advance(LEASE + timedelta(seconds=1))
+
+    await rig.reaper().step()
+    rig.clock.advance(timedelta(hours=1))
+    await bob.work()
+
+    assert (await rig.get(run)).status is ExecutionStatus.FAILED
+    assert (await rig.store.dead_letters.get(DEFAULT_TENANT, run)).reason == "abandoned"
+
+
+async def test_a_claim_whose_answer_got_lost_is_found_again(rig: Rig) -> None:
+    ada = rig.worker(done)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    claim = rig.store.executions.claim
+    answers = 0
+
+    async def loses_the_first_answer(*given: object, **named: object) -> object:
+        nonlocal answers
+        answers += 1
+        answer = await claim(*given, **named)  # type: ignore[arg-type]
+        if answers == 1:
+            raise StoreUnavailable("the connection broke")
+        return answer
+
+    rig.store.executions.claim = loses_the_first_answer  # type: ignore[method-assign, assignment]
+    with suppress(StoreUnavailable):
+        await ada.worker.step()
+    await ada.work()
+
+    assert (await rig.get(run)).status is ExecutionStatus.COMPLETED
+    assert (await rig.get(run)).claim == 1
+
+
+async def test_a_handler_that_does_not_stop_keeps_its_slot_but_not_its_execution(rig: Rig) -> None:
+    gate = asyncio.Event()
+
+    async def stubborn(context: Context) -> JSON:
+        while not gate.is_set():
+            try:
+                await gate.wait()
+            except asyncio.CancelledError:
+                continue
+        return None
+
+    ada = rig.worker(stubborn)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    await ada.worker.step()
+    await asyncio.sleep(0)
+    [attempt] = ada.worker._attempts.values()
+    ada.worker.stop_running()
+    await asyncio.sleep(0)
+
+    attempt._give_up()  # What its alarm does after STOP_GRACE.
+    await ada.settle()
+
+    assert timedelta(0) < STOP_GRACE
+    assert ada.worker.running == 1
+    assert (await rig.get(run)).status is ExecutionStatus.QUEUED
+    gate.set()
+    await ada.settle()
+    assert ada.worker.running == 0
