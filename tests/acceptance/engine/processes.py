@@ -173,10 +173,16 @@ class Cluster:
         return job
 
     async def enqueue(self, job: Job, count: int = 1) -> list[ExecutionId]:
+        return await self.enqueue_as(job, self.new_ids(count))
+
+    def new_ids(self, count: int) -> list[ExecutionId]:
         now = datetime.now(UTC)
-        asked = [NewExecution(ExecutionId(self.ids.next(now)), job.id) for _ in range(count)]
-        await self.store.executions.enqueue(DEFAULT_TENANT, asked, now=now)
-        return [one.id for one in asked]
+        return [ExecutionId(self.ids.next(now)) for _ in range(count)]
+
+    async def enqueue_as(self, job: Job, ids: list[ExecutionId]) -> list[ExecutionId]:
+        asked = [NewExecution(each, job.id) for each in ids]
+        await self.store.executions.enqueue(DEFAULT_TENANT, asked, now=datetime.now(UTC))
+        return ids
 
     async def get(self, run: ExecutionId) -> Execution:
         return await self.store.executions.get(DEFAULT_TENANT, run, now=datetime.now(UTC))
