@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -27,13 +27,12 @@ class Call:
     values: dict[str, object]
 
 
-class Overheard:
-    """A database that works, and remembers what it was asked."""
+class OverheardSession:
+    """A session that works, and remembers what it was asked."""
 
-    def __init__(self, database: PostgresDatabase) -> None:
-        self._database = database
-        self.dead_rows_linger = database.dead_rows_linger
-        self.calls: list[Call] = []
+    def __init__(self, session: Session, calls: list[Call]) -> None:
+        self._session = session
+        self.calls = calls
 
     async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
         columns = {
@@ -42,12 +41,23 @@ class Overheard:
             for place, name in enumerate(batch.columns)
         }
         self.calls.append(Call(statement, values | columns))
-        return await self._database.fetch(statement, *batches, **values)
+        return await self._session.fetch(statement, *batches, **values)
 
-    read = fetch
 
-    def transaction(self) -> AbstractAsyncContextManager[Session]:
-        return self._database.transaction()
+class Overheard(OverheardSession):
+    """A database that works, and remembers what it was asked."""
+
+    def __init__(self, database: PostgresDatabase) -> None:
+        super().__init__(database, [])
+        self._database = database
+        self.dead_rows_linger = database.dead_rows_linger
+
+    read = OverheardSession.fetch
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Session]:
+        async with self._database.transaction() as session:
+            yield OverheardSession(session, self.calls)
 
     async def close(self) -> None:
         await self._database.close()

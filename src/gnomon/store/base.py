@@ -156,10 +156,7 @@ class ScheduleStore(Protocol):
         """The ledger, newest first, strictly before `before`."""
 
     async def live(self, job_ids: Collection[JobId]) -> Mapping[JobId, int]:
-        """How many executions of each job have not ended: what an overlap policy asks for.
-
-        Of a job with an overlap policy or slots, or that others depend on. Of any other, nobody counts them.
-        """
+        """How many executions of each job have not ended, if it has an overlap policy: else nobody counts."""
 
     async def save_calendar(self, calendar: Calendar, *, now: datetime) -> None: ...
 

@@ -60,6 +60,14 @@ _NOT_LET_IN: Final = (
     asyncpg.exceptions.InsufficientPrivilegeError,
 )
 _TRY_AGAIN: Final = (asyncpg.exceptions.DeadlockDetectedError, asyncpg.exceptions.SerializationError)
+# IF NOT EXISTS does not help two that look at the same moment: the later one fails when the earlier one has
+# committed, and finds the table it wanted. Which error it gets depends on how far both were: a key of the
+# catalogue, the table, or the type that goes with the table.
+_MADE_BY_ANOTHER: Final = (
+    UniqueViolation,
+    asyncpg.exceptions.DuplicateTableError,
+    asyncpg.exceptions.DuplicateObjectError,
+)
 _POOLED: Final = (
     asyncpg.exceptions.InvalidSQLStatementNameError,
     asyncpg.exceptions.DuplicatePreparedStatementError,
@@ -179,19 +187,12 @@ class PostgresDatabase:
     async def _make_partitions(self, now: datetime) -> None:
         for statement in partition_statements(now).values():
             # A month whose rows are in the default partition already stays there: late is not lost.
-            with suppress(asyncpg.exceptions.CheckViolationError):
+            with suppress(asyncpg.exceptions.CheckViolationError, *_MADE_BY_ANOTHER):
                 async with self._session() as session:
                     await session.run_text(statement)
 
     async def _make_bookkeeping(self) -> None:
-        # IF NOT EXISTS does not help two that look at the same moment: the later one fails when the earlier
-        # one has committed, and finds the table it wanted. Which error it gets depends on how far both were:
-        # a key of the catalogue, the table, or the type that goes with the table.
-        with suppress(
-            UniqueViolation,
-            asyncpg.exceptions.DuplicateTableError,
-            asyncpg.exceptions.DuplicateObjectError,
-        ):
+        with suppress(*_MADE_BY_ANOTHER):
             await self.fetch("migrations_table")
 
     def _session(self) -> _Use:

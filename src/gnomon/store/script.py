@@ -23,6 +23,8 @@ def migration_script(dialect: str, pending: Sequence[Migration], *, now: datetim
         parts += ["", f"-- Migration {migration.number:04} ({migration.name})", _BEGIN[dialect]]
         parts += _steps(dialect, migration, now=now)
         parts.append("COMMIT;")
+    if dialect == "postgres" and pending:
+        parts += ["", "-- Partitions of the months to come", *_partitions(now)]
     return "\n".join(parts) + "\n"
 
 
@@ -30,14 +32,17 @@ def _steps(dialect: str, migration: Migration, *, now: datetime) -> Iterator[str
     texts = statements.load(dialect)
     if dialect == "postgres":
         yield f"SET LOCAL lock_timeout = '{MIGRATION_LOCK_TIMEOUT.seconds}s';"
-    yield texts["migrations_table"] + ";"
+    if migration.number == 1:
+        yield texts["migrations_table"] + ";"
     if dialect == "postgres":
         yield "LOCK TABLE schema_migrations IN EXCLUSIVE MODE;"
     yield migration.text.rstrip()
     values = record_of(migration) | {"now": now if dialect == "postgres" else to_micros(now)}
     yield _written_out(texts["migration_record"], values) + ";"
-    if dialect == "postgres":
-        yield from (f"{statement.rstrip()};" for statement in partition_statements(now).values())
+
+
+def _partitions(now: datetime) -> Iterator[str]:
+    yield from (f"{statement.rstrip()};" for statement in partition_statements(now).values())
 
 
 def _written_out(text: str, values: dict[str, object]) -> str:

@@ -5,7 +5,7 @@ FROM (
     SELECT executions.job_id, executions.tenant_id, endings.outcome, endings.finished_at
     FROM executions JOIN endings ON endings.execution_id = executions.id
     WHERE executions.job_id = :job_id
-    ORDER BY executions.id DESC
+    ORDER BY executions.job_id DESC, executions.id DESC
     LIMIT :limit
 ) AS latest
 WHERE outcome = 'COMPLETED'
