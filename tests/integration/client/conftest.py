@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
@@ -26,9 +26,11 @@ from gnomon.store.hints import Topic
 from gnomon.store.migrate import migrate
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing import ManualClock
-from tests.conftest import MakeDatabase
+from tests.conftest import BUNDLED, StartServer
+from tests.contract.grounds import Ground, PostgresGround
 
 LEASE = timedelta(seconds=20)
+FindGround = Callable[[str], Awaitable[Ground]]
 
 
 @dataclass
@@ -79,13 +81,27 @@ def report(schedule: Schedule | None = None) -> Definition:
     return Definition("report", schedule=schedule or Schedule())
 
 
+@pytest.fixture(scope="session")
+def databases(postgres: StartServer) -> FindGround:
+    """A function from a name to a database that is emptied before each use, prepared at the first call."""
+    prepared: dict[str, Ground] = {}
+
+    async def find(name: str) -> Ground:
+        if name not in prepared:
+            prepared[name] = PostgresGround(postgres(BUNDLED), "client")
+            await prepared[name].prepare()
+        return prepared[name]
+
+    return find
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-async def office(request: pytest.FixtureRequest, migrated_database: MakeDatabase) -> AsyncIterator[Office]:
+async def office(request: pytest.FixtureRequest, databases: FindGround) -> AsyncIterator[Office]:
     if request.param == "sqlite":
         database = await open_database("sqlite://:memory:")
         await migrate(database, now=ManualClock().now())
+        store = SqlStore(database, rescan=timedelta(0))
     else:
-        database = await open_database(await migrated_database())
-    store = SqlStore(database, rescan=timedelta(0))
+        store = await (await databases("postgres")).fresh(rescan=timedelta(0))
     yield Office(store)
     await store.close()
