@@ -40,6 +40,22 @@ class InvalidInput(GnomonError):
         return {"field": self.field, "reason": self.reason}
 
 
+class InvalidSetting(InvalidInput):
+    """A setting with a value that is not accepted, and where that value was said."""
+
+    code = "INVALID_SETTING"
+
+    def __init__(self, name: str, *, value: str, origin: str, accepted: str) -> None:
+        super().__init__(name, f"{value}, from {origin}, is not accepted; give {accepted}.")
+        self.value = value
+        self.origin = origin
+        self.accepted = accepted
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"field": self.field, "value": self.value, "origin": self.origin, "accepted": self.accepted}
+
+
 class PayloadTooLarge(InvalidInput):
     code = "PAYLOAD_TOO_LARGE"
     http_status = 413
@@ -251,3 +267,20 @@ class HandlerBroken(GnomonError):
     @property
     def details(self) -> Mapping[str, object]:
         return {"entry_point": self.entry_point, "distribution": self.distribution, "reason": self.reason}
+
+
+class StoreTaken(StoreRefused):
+    """Another process works alone on this database file. `process_id` and `host` are None if unknown."""
+
+    code = "STORE_TAKEN"
+
+    def __init__(self, path: str, *, process_id: int | None, host: str | None) -> None:
+        by = f"process {process_id} on {host}" if process_id is not None else "another process"
+        super().__init__(f"{path} is taken by {by}. Stop that one first, or choose another database.")
+        self.path = path
+        self.process_id = process_id
+        self.host = host
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"path": self.path, "process_id": self.process_id, "host": self.host}

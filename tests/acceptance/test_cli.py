@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from gnomon import __version__
+from gnomon.settings import TABLE
 from tests.conftest import BUNDLED, MakeDatabase, StartServer
 from tests.postgres import PostgresServer, free_port
 
 GNOMON = Path(sys.executable).with_name("gnomon")
-WITHOUT = ("GNOMON_DATABASE", "DATABASE_URL")
 
 
 def test_a_new_user_is_led_from_help_to_a_database_that_may_be_used(tmp_path: Path) -> None:
@@ -61,6 +65,8 @@ def test_settings_come_from_the_file_then_the_environment_then_the_option(tmp_pa
     ("words", "exit_code"),
     [
         (["db", "check", "--database", "mysql://host/db"], 2),
+        (["db", "check", "--database", ""], 2),
+        (["db", "check", "--config", "missing.toml"], 2),
         (["db", "migrate", "--database", "postgresql://host/db?pooler=odd"], 2),
         (["db", "check", "--database", "postgresql://host:abc/db"], 2),
         (["db", "check", "--database", "postgresql://[::1/db"], 2),
@@ -75,8 +81,101 @@ def test_an_error_is_one_line_without_a_traceback_or_a_password(
     answer = gnomon(tmp_path, *words)
     assert answer.returncode == exit_code
     [line] = answer.stderr.splitlines()
-    assert line.startswith("gnomon: ")
+    assert re.fullmatch(r"gnomon: .+ \[[A-Z_]+\]", line)
     assert "secret" not in answer.stdout + answer.stderr
+
+
+def test_every_setting_is_shown_with_where_it_came_from(tmp_path: Path) -> None:
+    (tmp_path / "other.toml").write_text('[worker]\nslots = 7\nqueues = ["mail", "default"]')
+    words = ["config", "show", "--config", "other.toml", "--log-level", "debug"]
+    answer = gnomon(tmp_path, *words, DATABASE_URL="postgresql://me:secret@host/db")
+    assert (answer.returncode, answer.stderr) == (0, "")
+    rows = {key: rest for key, *rest in (re.split(r"  +", line) for line in answer.stdout.splitlines())}
+    assert rows["SETTING"] == ["VALUE", "FROM"]
+    assert rows["database"] == ["postgresql://me:***@host/db", "the environment variable DATABASE_URL"]
+    assert rows["worker.slots"] == ["7", "the file other.toml"]
+    assert rows["worker.queues"] == ["default,mail", "the file other.toml"]
+    assert rows["log.level"] == ["debug", "the option --log-level"]
+    assert rows["retention.failed_days"] == ["90", "the default"]
+    assert len(rows) == len(TABLE) + 1
+
+
+def test_a_bad_setting_is_shown_in_its_place_and_stops_every_other_command(tmp_path: Path) -> None:
+    (tmp_path / "gnomon.toml").write_text("[worker]\nslots = 7\nmoon = 1")
+    bad = {"GNOMON_LOG_LEVEL": "loud", "GNOMON_WORKER_SLOT": "secret"}
+
+    table = gnomon(tmp_path, "config", "show", **bad)
+    assert table.returncode == 2
+    assert "log.level" in table.stdout
+    assert "WRONG: 'loud'; give one of debug, info, warning, error  the environment" in table.stdout
+    assert "Wrong: gnomon.toml: 'worker.moon' is unknown." in table.stdout
+    assert "GNOMON_WORKER_SLOT is unknown, so ignored. Did you mean 'GNOMON_WORKER_SLOTS'?" in table.stdout
+
+    printed = gnomon(tmp_path, "config", "show", "--output", "json", **bad)
+    assert printed.returncode == 2
+    shown = json.loads(printed.stdout)
+    settings = {each["name"]: each for each in shown["settings"]}
+    assert settings["worker.slots"] == {
+        "name": "worker.slots",
+        "value": 7,
+        "origin": "the file gnomon.toml",
+    }
+    assert settings["log.level"]["error"].startswith("log.level: 'loud', from the environment variable")
+    assert [len(shown["mistakes"]), len(shown["warnings"])] == [1, 1]
+    assert "secret" not in table.stdout + printed.stdout
+
+    (tmp_path / "gnomon.toml").unlink()
+    check = gnomon(tmp_path, "db", "check", **bad)
+    assert (check.returncode, check.stdout) == (2, "")
+    assert check.stderr.endswith("give one of debug, info, warning, error. [INVALID_SETTING]\n")
+
+
+def test_even_a_file_that_is_no_toml_does_not_keep_the_rest_from_being_shown(tmp_path: Path) -> None:
+    (tmp_path / "gnomon.toml").write_bytes(b"\xff")
+    answer = gnomon(tmp_path, "config", "show", "--database", "asked.db")
+    assert answer.returncode == 2
+    assert "asked.db" in answer.stdout
+    assert "Wrong: gnomon.toml: is not TOML" in answer.stdout
+
+
+def test_a_variable_that_may_be_a_typing_mistake_is_a_warning(tmp_path: Path) -> None:
+    answer = gnomon(tmp_path, "db", "migrate", GNOMON_DATABAS="x.db")
+    assert answer.returncode == 0
+    assert answer.stderr == (
+        "gnomon: warning: The environment variable GNOMON_DATABAS is unknown, so ignored. "
+        "Did you mean 'GNOMON_DATABASE'?\n"
+    )
+
+
+def test_files_are_for_their_owner_whatever_the_umask(tmp_path: Path) -> None:
+    words = shlex.join([str(GNOMON), "db", "migrate", "--database", str(tmp_path / "gnomon.db")])
+    subprocess.run(["sh", "-c", f"umask 000 && {words}"], cwd=tmp_path, check=True, capture_output=True)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
+
+
+# What a command that stays does first; there is none yet.
+SERVICE = """
+import logging
+from gnomon.cli.options import start
+settings = start(database="asked.db", log_level="info")
+logging.getLogger("gnomon.service").info("ready", extra={"database": settings.database})
+"""
+
+
+def test_a_command_that_stays_logs_as_the_settings_say(tmp_path: Path) -> None:
+    for form, expected in (("json", "{"), ("human", "INFO    service ready database=asked.db")):
+        done = subprocess.run(
+            [sys.executable, "-c", SERVICE],
+            cwd=tmp_path,
+            env=os.environ | {"GNOMON_LOG_FORMAT": form, "GNOMON_LOG_FORMATT": "x"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        warning, ready = done.stderr.splitlines()
+        assert "GNOMON_LOG_FORMATT is unknown" in warning
+        assert expected in ready
 
 
 def test_wrong_usage_ends_with_two(tmp_path: Path) -> None:
@@ -116,7 +215,11 @@ def test_a_wrong_password_is_one_line_too(postgres: StartServer, tmp_path: Path)
 
 
 def gnomon(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name not in WITHOUT}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GNOMON_") and name != "DATABASE_URL"
+    }
     return subprocess.run(
         [GNOMON, *words],
         cwd=folder,

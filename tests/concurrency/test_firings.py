@@ -30,7 +30,7 @@ async def test_schedulers_that_race_fire_each_occurrence_once(crowd: Crowd, sche
     fired: Counter[tuple[JobId, datetime]] = Counter()
 
     async def schedule(store: SqlStore, now: datetime) -> None:
-        while due := await store.schedules.due(now=now, limit=20):
+        while due := (await store.schedules.due(now=now, limit=20)).jobs:
             firings = [
                 plan(job, now=now, live=0, excluded_dates=frozenset(), new_id=lambda: ExecutionId(new_id()))
                 for job in due

@@ -157,7 +157,7 @@ async def use_every_hot_verb(store: SqlStore) -> None:
     assert await store.executions.expired(now=NOW + MINUTE, limit=100)
     await store.schedules.next_due()
     await store.schedules.due(now=NOW, limit=100, shards=[1, 2, 3])
-    due = await store.schedules.due(now=NOW, limit=100)
+    due = (await store.schedules.due(now=NOW, limit=100)).jobs
     firings = [
         plan(one, now=NOW, live=0, excluded_dates=frozenset(), new_id=lambda: ExecutionId(new_id()))
         for one in due

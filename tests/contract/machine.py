@@ -99,7 +99,7 @@ class Machine(RuleBasedStateMachine):
     @rule(later=pauses, limit=st.integers(1, 3), shards=st.none() | st.sets(st.integers(0, 63), min_size=20))
     def fire(self, later: timedelta, limit: int, shards: set[int] | None) -> None:
         self.now += later
-        due = self.twins.ask("schedules", "due", now=self.now, limit=limit, shards=shards)
+        due, _ = self.twins.ask("schedules", "due", now=self.now, limit=limit, shards=shards)
         self.firings += [self._planned(job) for job in due]
         self.twins.ask("schedules", "fire", self.firings[-len(due) :] if due else [], now=self.now)
 

@@ -6,9 +6,12 @@ from datetime import date, datetime
 
 import pytest
 
-from gnomon.core.job import DEFAULT_TENANT, Job, shard_of
+from gnomon.core import dst, zones
+from gnomon.core.job import DEFAULT_TENANT, Definition, Job, shard_of
 from gnomon.core.lifecycle import JobAction
 from gnomon.core.records import Calendar
+from gnomon.core.schedule import CronTiming, Schedule
+from gnomon.errors import InvalidTimezone
 from gnomon.store.base import Store
 from tests.contract.given import (
     HOUR,
@@ -40,30 +43,30 @@ async def test_jobs_are_due_oldest_first_and_not_before_their_time(store: Store)
         new_job("never"),
     )
 
-    assert await store.schedules.due(now=NOW, limit=10) == [early, late, sharp]
-    assert await store.schedules.due(now=NOW, limit=2) == [early, late]
-    assert await store.schedules.due(now=NOW + SECOND, limit=10) == [early, late, sharp, soon]
+    assert (await store.schedules.due(now=NOW, limit=10)).jobs == [early, late, sharp]
+    assert (await store.schedules.due(now=NOW, limit=2)).jobs == [early, late]
+    assert (await store.schedules.due(now=NOW + SECOND, limit=10)).jobs == [early, late, sharp, soon]
     assert never.next_run_time is None
 
 
 async def test_a_paused_job_is_due_too_because_its_times_are_recorded(store: Store) -> None:
     job = await act(store, await due_job(store), JobAction.PAUSE)
 
-    assert await store.schedules.due(now=NOW, limit=10) == [job]
+    assert (await store.schedules.due(now=NOW, limit=10)).jobs == [job]
 
 
 @pytest.mark.parametrize("action", [JobAction.CANCEL, JobAction.DELETE])
 async def test_an_ended_job_is_never_due(store: Store, action: JobAction) -> None:
     await act(store, await due_job(store), action)
 
-    assert await store.schedules.due(now=NOW, limit=10) == []
+    assert (await store.schedules.due(now=NOW, limit=10)).jobs == []
     assert await store.schedules.next_due() is None
 
 
 async def test_jobs_of_all_tenants_are_due(store: Store) -> None:
     theirs = await create_one(store, new_job(tenant_id=await other_tenant(store), next_run_time=NOW))
 
-    assert await store.schedules.due(now=NOW, limit=10) == [theirs]
+    assert (await store.schedules.due(now=NOW, limit=10)).jobs == [theirs]
 
 
 async def test_the_next_due_time_is_the_earliest(store: Store) -> None:
@@ -80,10 +83,42 @@ async def test_a_scheduler_sees_only_its_shards(store: Store) -> None:
     mine = {shard_of(job.id) for job in jobs[::2]}
     expected = [job for job in jobs if shard_of(job.id) in mine]
 
-    assert await store.schedules.due(now=NOW + MINUTE, limit=100, shards=mine) == expected
+    assert (await store.schedules.due(now=NOW + MINUTE, limit=100, shards=mine)).jobs == expected
     assert await store.schedules.next_due(shards=mine) == expected[0].next_run_time
-    assert await store.schedules.due(now=NOW + MINUTE, limit=100, shards=[]) == []
+    assert (await store.schedules.due(now=NOW + MINUTE, limit=100, shards=[])).jobs == []
     assert await store.schedules.next_due(shards=[]) is None
+
+
+def vanish(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after an update of tzdata, in a new process: the zone is no more."""
+    left = zones.names() - {zone}
+    monkeypatch.setattr(zones, "names", lambda: left)
+    zones.zone.cache_clear()
+    dst._shared.cache_clear()
+
+
+async def test_a_job_whose_zone_vanished_stops_nobody_else(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definition = Definition("echo", schedule=Schedule(CronTiming("0 9 * * *", "Asia/Calcutta")))
+    lost, other, later = await create(
+        store,
+        new_job("lost", definition=definition, next_run_time=NOW - HOUR),
+        new_job("other", next_run_time=NOW - MINUTE),
+        new_job("later", next_run_time=NOW + MINUTE),
+    )
+    vanish("Asia/Calcutta", monkeypatch)
+
+    due = await store.schedules.due(now=NOW, limit=10)
+
+    assert due.jobs == [other]
+    [unreadable] = due.unreadable
+    assert unreadable[:4] == (DEFAULT_TENANT, lost.id, "lost", NOW - HOUR)
+    assert isinstance(unreadable.reason, InvalidTimezone)
+    # Once reported, it is passed over, so that it neither fills the answers nor keeps a scheduler awake.
+    assert (await store.schedules.due(now=NOW, limit=1, passed_over=[lost.id])) == ([other], [])
+    assert await store.schedules.next_due() == NOW - HOUR
+    assert await store.schedules.next_due(passed_over=[lost.id, other.id]) == later.next_run_time
 
 
 # Calendars --------------------------------------------------------------------------------------------

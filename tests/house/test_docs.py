@@ -10,13 +10,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from gnomon import errors
-from gnomon.settings import KEYS
+from gnomon.settings import TABLE
 from tests.house.conftest import Plant
 from tests.house.run_document import FENCE
 from tests.house.tree import ROOT, files, must_be_empty, sources
@@ -50,7 +50,7 @@ def test_docs_have_a_heading_for_every_command() -> None:
 
 
 def test_docs_have_a_heading_for_every_setting() -> None:
-    must_be_empty(undocumented_settings(ROOT, sorted(KEYS)))
+    must_be_empty(undocumented_settings(ROOT, {row.key: row.variables for row in TABLE}))
 
 
 def test_docs_say_what_violates_each_decision() -> None:
@@ -102,9 +102,15 @@ def test_docs_without_a_command_are_found(plant: Plant) -> None:
 
 
 def test_docs_without_a_setting_are_found(plant: Plant) -> None:
-    root = plant(SETTINGS, "# Settings\n## `database`\n")
-    assert undocumented_settings(root, ["database", "workers"]) == [
-        f"{SETTINGS}:1: no heading for `workers`."
+    root = plant(
+        SETTINGS,
+        "# Settings\n## `database`\nor `OUR_DATABASE`\n## `slots`\n`OUR_SLOT`\n## `old`\n`OUR_OLD`\n",
+    )
+    names = {"database": ("OUR_DATABASE",), "slots": ("OUR_SLOTS",), "workers": ("OUR_WORKERS",)}
+    assert undocumented_settings(root, names) == [
+        f"{SETTINGS}:1: `OUR_SLOTS` is not named under the heading `slots`.",
+        f"{SETTINGS}:1: no heading for `workers`.",
+        f"{SETTINGS}:1: the heading `old` names no setting any more.",
     ]
 
 
@@ -233,9 +239,20 @@ def undocumented_commands(root: Path, names: list[str]) -> list[str]:
     return [f"{COMMANDS}:1: no heading for `{name}`." for name in names if name not in headed]
 
 
-def undocumented_settings(root: Path, names: list[str]) -> list[str]:
-    headed = {title.strip("`") for _, title in HEADING.findall(read(root, SETTINGS))}
-    return [f"{SETTINGS}:1: no heading for `{name}`." for name in names if name not in headed]
+def undocumented_settings(root: Path, settings: Mapping[str, Sequence[str]]) -> list[str]:
+    """Settings, by key with their variables, and what the page does not say about them."""
+    text = read(root, SETTINGS)
+    headed = [title.strip("`") for _, title in HEADING.findall(text) if title.startswith("`")]
+    missing = [
+        f"{SETTINGS}:1: no heading for `{key}`."
+        if key not in headed
+        else f"{SETTINGS}:1: `{variable}` is not named under the heading `{key}`."
+        for key, variables in settings.items()
+        for variable in variables
+        if key not in headed or f"`{variable}`" not in section(text, f"`{key}`")
+    ]
+    outlived = [key for key in headed if key not in settings]
+    return missing + [f"{SETTINGS}:1: the heading `{key}` names no setting any more." for key in outlived]
 
 
 def incomplete_decisions(root: Path) -> list[str]:

@@ -17,7 +17,7 @@ PACKAGE = "src/gnomon"
 NOT_OURS = {".git", ".venv", "__pycache__", ".hypothesis", "node_modules", "dist", "build"}
 
 # Each layer may import itself and the ones before it.
-LAYERS = ["errors", "core", "settings", "handlers", "store", "engine", "client", "api", "app", "cli"]
+LAYERS = ["errors", "core", "logs", "settings", "handlers", "store", "engine", "client", "api", "app", "cli"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+import resource
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from random import Random
 
-from gnomon.app.opening import is_in_memory, open_hints, open_store
+from gnomon.app.opening import dialect_of, is_in_memory, open_hints, open_store
 from gnomon.core.ids import IdSource
 from gnomon.core.lease import LEASE
 from gnomon.core.worker import Registration
@@ -21,14 +23,18 @@ from gnomon.engine.node import DRAIN, Node
 from gnomon.engine.notebook import Capture, Notebook
 from gnomon.engine.pulse import Pulse
 from gnomon.engine.reaper import Reaper
-from gnomon.engine.scheduler import Scheduler
+from gnomon.engine.recycler import Recycler
+from gnomon.engine.scheduler import BATCH, Scheduler
 from gnomon.engine.service import POLL, Service
+from gnomon.engine.shards import ShardKeeper
+from gnomon.engine.sweeper import Sweeper
 from gnomon.engine.telemetry import Telemetry
 from gnomon.engine.worker import Worker
 from gnomon.errors import StoreError
-from gnomon.handlers.base import Handler
+from gnomon.handlers.registry import Registry
 from gnomon.store.hints import Hints, Topic
 from gnomon.store.sql_store import SqlStore
+from gnomon.store.sqlite import SqliteDatabase
 
 logger = logging.getLogger(__name__)
 
@@ -36,8 +42,10 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class WorkerOptions:
     registration: Registration
-    handlers: Mapping[str, Handler]
+    handlers: Registry
     drain: timedelta = DRAIN
+    recycle_after_attempts: int | None = None
+    recycle_above_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,8 @@ class EngineOptions:
     worker: WorkerOptions | None = None
     lease: timedelta = LEASE
     poll: timedelta = POLL
+    fire_batch: int = BATCH
+    shards: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,7 @@ class Engine:
     clock: StoreClock
     ids: IdSource
     telemetry: Telemetry
+    recycler: Recycler | None
 
 
 @asynccontextmanager
@@ -89,28 +100,34 @@ class _Assembly:
         self.ids = IdSource(Random(self.random.getrandbits(128)))  # noqa: S311
         self.telemetry = Telemetry()
         self.services: list[Service] = [ClockKeeper(clock)]
+        self.recycler: Recycler | None = None
         self.on_hint: dict[Topic, Callable[[], None]] = {}
 
     async def engine(self, stack: AsyncExitStack) -> Engine:
         if self.options.schedules:
-            self._add_scheduler()
+            self._add_scheduler(stack)
         worker = self.options.worker
         node = self._worker_node(worker, stack) if worker else Node(self.services)
         stack.callback(self.hints.listen(self._hint))
-        return Engine(node, self.store, self.hints, self.clock, self.ids, self.telemetry)
+        return Engine(node, self.store, self.hints, self.clock, self.ids, self.telemetry, self.recycler)
 
     def _hint(self, topic: Topic) -> None:
         wake = self.on_hint.get(topic)
         if wake is not None:
             wake()
 
-    def _add_scheduler(self) -> None:
+    def _add_scheduler(self, stack: AsyncExitStack) -> None:
+        def announce_work() -> None:
+            self.hints.announce(Topic.WORK)
+
         scheduler = Scheduler(
             schedules=self.store.schedules,
             clock=self.clock,
             ids=self.ids,
             telemetry=self.telemetry,
-            fired=lambda: self.hints.announce(Topic.WORK),
+            fired=announce_work,
+            shards=self._shards(stack),
+            batch=self.options.fire_batch,
             poll=self.options.poll,
         )
         reaper = Reaper(
@@ -119,8 +136,18 @@ class _Assembly:
             random=self.random,
             telemetry=self.telemetry,
         )
+        sweeper = Sweeper(executions=self.store.executions, clock=self.clock, admitted=announce_work)
         self.on_hint[Topic.SCHEDULE] = scheduler.wakeup.set
-        self.services += [scheduler, reaper]
+        self.services += [scheduler, reaper, sweeper]
+
+    def _shards(self, stack: AsyncExitStack) -> Callable[[], Collection[int] | None]:
+        """How this scheduler knows which jobs are its own. With a file there is nobody to share with."""
+        if not self.options.shards or dialect_of(self.options.database) == SqliteDatabase.dialect:
+            return lambda: None
+        keeper = ShardKeeper(str(self.ids.next(self.clock.now())), shards=self.store.shards, clock=self.clock)
+        self.services.append(keeper)
+        stack.push_async_callback(_quietly, keeper.leave)
+        return keeper.held
 
     def _worker_node(self, chosen: WorkerOptions, stack: AsyncExitStack) -> Node:
         notebook = Notebook(
@@ -157,6 +184,14 @@ class _Assembly:
             drain=chosen.drain,
             goodbye=lambda: self._leave(chosen.registration),
         )
+        self.recycler = Recycler(
+            worker,
+            drain=node.drain,
+            memory_bytes=memory_bytes,
+            attempts_max=chosen.recycle_after_attempts,
+            memory_bytes_max=chosen.recycle_above_bytes,
+        )
+        self.services.append(self.recycler)
         self.on_hint[Topic.WORK] = worker.wakeup.set
         self.on_hint[Topic.CANCEL] = self._add_heartbeat(worker, node, stack)
         return node
@@ -198,10 +233,22 @@ class _Assembly:
         return pulse.hurry
 
     async def _leave(self, registration: Registration) -> None:
-        try:
-            await self.store.workers.leave(registration.id, registration.boot, now=self.clock.now())
-        except StoreError as error:
-            logger.warning("could not say good-bye: %s", error)
+        now = self.clock.now()
+        await _quietly(lambda: self.store.workers.leave(registration.id, registration.boot, now=now))
+
+
+async def _quietly(leave: Callable[[], Awaitable[None]]) -> None:
+    """Who leaves does not insist: what is not said now, others find out."""
+    try:
+        await leave()
+    except StoreError as error:
+        logger.warning("could not say good-bye: %s", error)
+
+
+def memory_bytes() -> int:
+    """What this process holds in memory right now."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * resource.getpagesize()
 
 
 def _capture(notebook: Notebook, stack: AsyncExitStack) -> None:

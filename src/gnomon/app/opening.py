@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ from gnomon.errors import InvalidInput, StoreRefused
 from gnomon.store.claimer import RESCAN
 from gnomon.store.files import claim_file, is_new_file
 from gnomon.store.hints import Hints, LocalHints
+from gnomon.store.hold import Holder, held
 from gnomon.store.migrate import AppliedMigration, refusal
 from gnomon.store.postgres import PostgresDatabase, split_pooler
 from gnomon.store.postgres_hints import PostgresHints
@@ -70,6 +72,16 @@ def open_hints(url: str) -> Hints:
         # LISTEN belongs to a session, and a pooler gives us none. Polling carries between processes.
         return LocalHints() if is_pooled else PostgresHints(dsn)
     return LocalHints()
+
+
+def alone_on(url: str, holder: Holder) -> AbstractContextManager[None]:
+    """Holds an SQLite file for one process, until the end of the block. A server is made to be shared.
+
+    Raises StoreTaken if another process holds it.
+    """
+    if dialect_of(url) == PostgresDatabase.dialect or (path := _path(url)) == MEMORY:
+        return nullcontext()
+    return held(claim_file(Path(path)), holder)
 
 
 async def inspect(url: str) -> Inspection:

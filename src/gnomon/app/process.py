@@ -1,23 +1,124 @@
-"""A process around an engine: signals, and what is left behind when it ends."""
+"""A process around an engine: from settings to services, signals, and how it ends."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
+import secrets
 import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import replace
+from datetime import UTC, datetime
+from enum import Flag, auto
+from random import Random
 
-from gnomon.app.engine import Engine
+from gnomon.app.engine import Engine, EngineOptions, WorkerOptions, open_engine
+from gnomon.app.opening import alone_on, dialect_of, open_database
+from gnomon.core.execution import WorkerId
+from gnomon.core.ids import IdSource
+from gnomon.core.worker import Registration
+from gnomon.engine import failpoints
+from gnomon.handlers.discovery import discover
+from gnomon.handlers.registry import Registry
+from gnomon.settings import Settings
+from gnomon.store.hold import Holder
+from gnomon.store.migrate import migrate
+from gnomon.store.sqlite import SqliteDatabase
 
 logger = logging.getLogger(__name__)
 
 EXIT_AT_ONCE = 3
+FAILPOINTS = "GNOMON_FAILPOINTS"
+
+Beside = Callable[[Engine], AbstractAsyncContextManager[None]]
 
 
-async def run_until_told(engine: Engine) -> None:
-    """Run until SIGTERM or SIGINT. The first one drains, the second hurries, the third exits."""
-    loop = asyncio.get_running_loop()
-    told = _Told(engine)
+class Role(Flag):
+    SCHEDULER = auto()
+    WORKER = auto()
+
+
+async def run_process(settings: Settings, role: Role, *, beside: Beside | None = None) -> None:
+    """Run until SIGTERM or SIGINT. `beside` is opened once the engine is ready, and closed after it ended.
+
+    If the worker has run its course (see the settings worker.recycle_...), the process starts itself anew.
+    """
+    failpoints.arm(os.environ.get(FAILPOINTS, ""))
+    async with running_engine(settings, role) as engine, beside(engine) if beside else nullcontext():
+        await _until_told(engine)
+    if engine.recycler is not None and engine.recycler.has_asked:
+        logger.info("starting anew")
+        os.execv(sys.executable, sys.orig_argv)  # noqa: S606 - the very command that started us.
+
+
+async def run_alone(settings: Settings, *, beside: Beside | None = None) -> None:
+    """All in one. A file belongs to this process until it ends, and is made and migrated if need be."""
+    with alone_on(settings.database, Holder(os.getpid(), socket.gethostname())):
+        if dialect_of(settings.database) == SqliteDatabase.dialect:
+            await _migrate(settings.database)
+        await run_process(settings, Role.SCHEDULER | Role.WORKER, beside=beside)
+
+
+@asynccontextmanager
+async def running_engine(settings: Settings, role: Role) -> AsyncIterator[Engine]:
+    options = EngineOptions(
+        settings.database,
+        seed=secrets.randbits(128),
+        schedules=Role.SCHEDULER in role,
+        lease=settings.worker.lease,
+        poll=settings.poll,
+        fire_batch=settings.scheduler.batch,
+        shards=settings.scheduler.shards,
+    )
+    if Role.WORKER not in role:
+        async with open_engine(options) as engine:
+            yield engine
+        return
+    handlers = discover(settings.handlers).registry
+    try:
+        async with open_engine(replace(options, worker=_worker_options(settings, handlers))) as engine:
+            yield engine
+    finally:
+        await handlers.aclose()
+
+
+def _worker_options(settings: Settings, handlers: Registry) -> WorkerOptions:
+    chosen, host = settings.worker, socket.gethostname()
+    boot = IdSource(Random(secrets.randbits(128))).next(datetime.now(UTC))  # noqa: S311 - an id, no secret.
+    registration = Registration(
+        WorkerId(chosen.name or f"{host}-{os.getpid()}-{boot.hex[-6:]}"),
+        boot,
+        host,
+        chosen.slots,
+        handlers.kinds,
+        chosen.queues,
+        chosen.capabilities,
+    )
+    above_mb = chosen.recycle_above_mb
+    return WorkerOptions(
+        registration,
+        handlers,
+        drain=chosen.drain,
+        recycle_after_attempts=chosen.recycle_after_jobs,
+        recycle_above_bytes=None if above_mb is None else above_mb * 2**20,
+    )
+
+
+async def _migrate(url: str) -> None:
+    database = await open_database(url)
+    try:
+        await migrate(database, now=datetime.now(UTC))
+    finally:
+        await database.close()
+
+
+async def _until_told(engine: Engine) -> None:
+    """The first signal drains, the second hurries, the third exits."""
+    loop, told = asyncio.get_running_loop(), _Told(engine)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, told, number)
     try:

@@ -1,19 +1,21 @@
 """The program `gnomon`: words on a terminal in, words and an exit code out.
 
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage. Answers go to stdout, errors to stderr, a line each.
+Answers go to stdout, errors to stderr, a line each.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
 
 from gnomon import __version__
-from gnomon.cli import db
-from gnomon.errors import GnomonError, InvalidInput
+from gnomon.cli import config, db, running
+from gnomon.cli.exits import exit_code, line
+from gnomon.errors import GnomonError
 
-FAILED, WRONG_USAGE = 1, 2
+OWNER_ONLY = 0o077  # What a umask takes away: all that others may do.
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -24,15 +26,21 @@ app = typer.Typer(
 
 Start here:
 
+    gnomon up --demo     # everything in one process, with sample jobs to watch
     gnomon db migrate    # make the database, or bring it up to this release
     gnomon db check      # may Gnomon run on it?
+    gnomon config show   # every setting, and where it came from
 
 The database is the SQLite file `gnomon.db` in the current folder unless you say otherwise: with
 `--database`, with GNOMON_DATABASE or DATABASE_URL in the environment, or in the file `gnomon.toml`.
 
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, or a database that another process holds.
 """,
 )
+app.command()(running.up)
+app.command()(running.scheduler)
+app.command()(running.worker)
+app.add_typer(config.app, name="config")
 app.add_typer(db.app, name="db")
 
 
@@ -48,8 +56,9 @@ def gnomon() -> None:
 
 
 def main() -> None:
+    os.umask(OWNER_ONLY)
     try:
         app()
     except GnomonError as error:
-        typer.echo(f"gnomon: {' '.join(str(error).split())}", err=True)
-        sys.exit(WRONG_USAGE if isinstance(error, InvalidInput) else FAILED)
+        typer.echo(line(error), err=True)
+        sys.exit(exit_code(error))

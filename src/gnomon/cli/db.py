@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from gnomon.app import dialect_of, inspect, open_database
-from gnomon.settings import Setting, settings, without_password
+from gnomon.cli.exits import FAILED
+from gnomon.cli.options import Config, Database, chosen
+from gnomon.settings import without_password
 from gnomon.store.migrate import AppliedMigration, migrating, pending
 from gnomon.store.script import migration_script
 
@@ -23,19 +24,11 @@ app = typer.Typer(
     help="Make the database, bring it up to this release, and check whether Gnomon may run on it.",
 )
 
-Database = Annotated[
-    str | None,
-    typer.Option(
-        "--database",
-        metavar="URL",
-        help="`postgresql://user@host/name`, `sqlite:///path/to/file`, or the path of a file.",
-    ),
-]
-
 
 @app.command()
 def migrate(
     database: Database = None,
+    config: Config = None,
     sql: Annotated[
         bool, typer.Option("--sql", help="Print the SQL that would be run, and touch nothing.")
     ] = False,
@@ -49,12 +42,12 @@ def migrate(
     gnomon db migrate --sql > migration.sql    # for psql or sqlite3, by hand
     ```
     """
-    chosen = _chosen(database)
-    asyncio.run(_print_script(chosen) if sql else _migrate(chosen))
+    where = _where(database, config)
+    asyncio.run(_print_script(where) if sql else _migrate(where))
 
 
 @app.command()
-def check(database: Database = None) -> None:
+def check(database: Database = None, config: Config = None) -> None:
     """Connect, print what is there, and say whether Gnomon may run on it. Changes nothing.
 
     Exit code 0 if it may, 1 if not.
@@ -65,18 +58,30 @@ def check(database: Database = None) -> None:
     gnomon db check --database sqlite:///var/lib/gnomon/gnomon.db
     ```
     """
-    asyncio.run(_check(_chosen(database)))
+    asyncio.run(_check(_where(database, config)))
 
 
-def _chosen(option: str | None) -> Setting:
-    return settings(database=option, environment=os.environ, folder=Path.cwd()).database
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """The database that was chosen, and where the choice came from."""
+
+    url: str
+    origin: str
+
+    def __str__(self) -> str:
+        return f"Database: {without_password(self.url)} (from {self.origin})"
 
 
-async def _migrate(chosen: Setting) -> None:
+def _where(database: str | None, config: str | None) -> _Where:
+    settings, found = chosen(database=database, config=config)
+    return _Where(settings.database, found.setting("database").origin)
+
+
+async def _migrate(where: _Where) -> None:
     screen = _screen()
-    screen.print(_where(chosen))
+    screen.print(str(where))
     now = datetime.now(UTC)
-    database = await open_database(chosen.value)
+    database = await open_database(where.url)
     try:
         count = 0
         async for migration in migrating(database, now=now):
@@ -87,9 +92,9 @@ async def _migrate(chosen: Setting) -> None:
     screen.print(f"{count} migration(s) run." if count else "Nothing to do: the schema is up to date.")
 
 
-async def _print_script(chosen: Setting) -> None:
-    found = await inspect(chosen.value)
-    dialect = dialect_of(chosen.value)
+async def _print_script(where: _Where) -> None:
+    found = await inspect(where.url)
+    dialect = dialect_of(where.url)
     todo = pending(dialect, found.applied)
     if not todo:
         typer.echo("-- Nothing to do: the schema is up to date.")
@@ -97,21 +102,17 @@ async def _print_script(chosen: Setting) -> None:
     typer.echo(migration_script(dialect, todo, now=datetime.now(UTC)), nl=False)
 
 
-async def _check(chosen: Setting) -> None:
+async def _check(where: _Where) -> None:
     screen = _screen()
-    screen.print(_where(chosen))
-    found = await inspect(chosen.value)
+    screen.print(str(where))
+    found = await inspect(where.url)
     screen.print(f"Server: {found.server}")
     screen.print(f"Schema: {_schema(found.applied)}")
     for reason in found.refusals:
         screen.print(f"Refused: {reason}")
     if found.refusals:
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
     screen.print("Gnomon may run on this database.")
-
-
-def _where(chosen: Setting) -> str:
-    return f"Database: {without_password(chosen.value)} (from {chosen.origin})"
 
 
 def _schema(applied: Sequence[AppliedMigration]) -> str:

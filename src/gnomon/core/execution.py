@@ -33,6 +33,13 @@ class ExecutionStatus(StrEnum):
         return self not in LIVE
 
 
+class WaitsFor(StrEnum):
+    """What holds a waiting execution besides its time: a gate that somebody else's end opens."""
+
+    JOBS = "jobs"  # A success of each job that its job depends on. After it, perhaps a slot.
+    SLOT = "slot"  # A free slot among those that its job may fill at once.
+
+
 LIVE = frozenset({ExecutionStatus.PENDING, ExecutionStatus.QUEUED, ExecutionStatus.RUNNING})
 
 
@@ -112,6 +119,7 @@ class Execution:
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    waits_for: WaitsFor | None = None
 
 
 @dataclass(frozen=True, slots=True)

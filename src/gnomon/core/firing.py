@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
 from gnomon.core.execution import ExecutionId
+from gnomon.core.gates import gate_of_fire
 from gnomon.core.instants import MICROSECOND
 from gnomon.core.job import Job, JobStatus
-from gnomon.core.misfire import Judge, judge
+from gnomon.core.misfire import Judge, judge, last_that_may_fire
 from gnomon.core.nominal import Tick, Ticks, is_exhausted, jitter_of, seed_of
 from gnomon.core.occurrence import Firing, Occurrence, SkipReason
 from gnomon.core.overlap import Entry, entry
-from gnomon.core.schedule import Interval, Misfire, Schedule
+from gnomon.core.schedule import Interval, Misfire, Overlap, Schedule
 
 OCCURRENCES_PER_STEP_MAX = 1000
+FIRST_INSTANT = datetime.min.replace(tzinfo=UTC)
 
 
 def plan(
@@ -53,12 +55,15 @@ def _decide(
 ) -> Tick | None:
     """Write down what becomes of the due times, at most `limit`. Returns the first undecided one."""
     schedule = ticks.schedule
+    replaced_before = _replaced_before(ticks, ruling, now=now)
     tick: Tick | None = ticks.at(first)
     for _ in range(limit):
         if tick is None or tick.at > now or is_exhausted(schedule, ledger.fires):
             break
         reason = ruling.reason_to_skip(tick)
-        if reason is None and entry(schedule.overlap, live=ledger.live) is Entry.SKIP:
+        if reason is None and (
+            tick.at < replaced_before or entry(schedule.overlap, live=ledger.live) is Entry.SKIP
+        ):
             reason = SkipReason.OVERLAP
         if reason is None:
             ledger.fire(tick)
@@ -66,6 +71,16 @@ def _decide(
             ledger.skip(tick.at, tick.at, count=max(1, tick.lost), reason=reason)
         tick = ticks.after(tick.at)
     return None if is_exhausted(schedule, ledger.fires) else tick
+
+
+def _replaced_before(ticks: Ticks, ruling: Judge, *, now: datetime) -> datetime:
+    """Due times before this one do not fire: a later one would replace them before they could start.
+
+    Looked up backwards from now, so it does not depend on where a bounded step begins.
+    """
+    if ticks.schedule.overlap is not Overlap.REPLACE:
+        return FIRST_INSTANT
+    return last_that_may_fire(ticks, ruling.closed, before=now + MICROSECOND) or FIRST_INSTANT
 
 
 # An interval that counts anew ------------------------------------------------------------------------
@@ -139,4 +154,7 @@ class _Ledger:
             fires=self.fires,
             anchor=anchor,
             occurrences=tuple(self.rows),
+            waits_for=gate_of_fire(job),
+            previous_run_time=job.last_run_time,
+            replaces=job.definition.schedule.overlap is Overlap.REPLACE and self.fires > job.fires,
         )

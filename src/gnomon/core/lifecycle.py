@@ -5,13 +5,14 @@ The two tables are the whole truth about status: the API, the dashboard and the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import assert_never
 
 from gnomon.core.document import Document
-from gnomon.core.execution import AttemptOutcome, ExecutionStatus, Failure
+from gnomon.core.execution import AttemptOutcome, ExecutionStatus, Failure, WaitsFor
+from gnomon.core.gates import gate_of_retry
 from gnomon.core.job import Definition, Delivery, Job, JobId, JobStatus, TenantId, check_job
 from gnomon.core.lease import CRASHES_MAX, Leased
 from gnomon.core.retry import BACKOFF_MAX, backoff
@@ -90,7 +91,10 @@ class DeadReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What to write about one attempt. `due` is set exactly when the execution goes back to wait."""
+    """What to write about one attempt. `due` is set exactly when the execution goes back to wait.
+
+    `waits_for` is the gate at which it then waits, besides its time.
+    """
 
     status: ExecutionStatus
     attempt: AttemptOutcome
@@ -103,11 +107,13 @@ class Change:
     # Set by the reaper: the change holds only if the lease had run out by then, as the store sees it
     # in the same statement. A renewal that arrives in between wins.
     only_if_expired_at: datetime | None = None
+    waits_for: WaitsFor | None = None
 
     def __post_init__(self) -> None:
         assert self.status in EXECUTION_TRANSITIONS[ExecutionStatus.RUNNING]
         assert (self.status is ExecutionStatus.PENDING) == (self.due is not None)
         assert self.dead is None or self.status in (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT)
+        assert self.waits_for is None or self.due is not None
 
 
 def after(leased: Leased, outcome: Outcome, *, now: datetime, jitter: float) -> Change:
@@ -142,7 +148,9 @@ def _after_failure(leased: Leased, failed: Failed, *, now: datetime, jitter: flo
         return Change(_E.FAILED, AttemptOutcome.FAILED, leased.attempt, failure=failed.failure, dead=dead)
     # The receiver's wish is granted within reason: nobody else may decide to wait for ever.
     wait = max(_wait(leased, jitter), min(failed.retry_after or timedelta(0), BACKOFF_MAX))
-    return Change(_E.PENDING, AttemptOutcome.FAILED, leased.attempt, due=now + wait, failure=failed.failure)
+    return _again(
+        leased, AttemptOutcome.FAILED, attempts=leased.attempt, due=now + wait, failure=failed.failure
+    )
 
 
 def _after_timeout(leased: Leased, *, now: datetime, jitter: float) -> Change:
@@ -155,9 +163,8 @@ def _after_timeout(leased: Leased, *, now: datetime, jitter: float) -> Change:
     dead = _verdict(leased, failure, permanent=False)
     if dead is not None:
         return Change(_E.TIMEOUT, AttemptOutcome.TIMEOUT, leased.attempt, failure=failure, dead=dead)
-    return Change(
-        _E.PENDING, AttemptOutcome.TIMEOUT, leased.attempt, due=now + _wait(leased, jitter), failure=failure
-    )
+    due = now + _wait(leased, jitter)
+    return _again(leased, AttemptOutcome.TIMEOUT, attempts=leased.attempt, due=due, failure=failure)
 
 
 def _after_expiry(leased: Leased, *, now: datetime, jitter: float) -> Change:
@@ -188,15 +195,9 @@ def _after_expiry(leased: Leased, *, now: datetime, jitter: float) -> Change:
             dead=dead,
             only_if_expired_at=now,
         )
-    return Change(
-        _E.PENDING,
-        AttemptOutcome.EXPIRED,
-        leased.attempt,
-        crashes,
-        due=now + _wait(leased, jitter),
-        failure=failure,
-        only_if_expired_at=now,
-    )
+    due = now + _wait(leased, jitter)
+    again = _again(leased, AttemptOutcome.EXPIRED, attempts=leased.attempt, due=due, failure=failure)
+    return replace(again, crashes=crashes, only_if_expired_at=now)
 
 
 def _after_release(leased: Leased, *, has_started: bool, now: datetime) -> Change:
@@ -205,7 +206,7 @@ def _after_release(leased: Leased, *, has_started: bool, now: datetime) -> Chang
     # Its due time has come already; keeping it keeps its place in the queue.
     due = min(leased.due, now)
     if not has_started:
-        return Change(_E.PENDING, AttemptOutcome.RELEASED, leased.attempts, due=due)
+        return _again(leased, AttemptOutcome.RELEASED, attempts=leased.attempts, due=due)
     return _given_back(leased, AttemptOutcome.RELEASED, due=due)
 
 
@@ -213,7 +214,15 @@ def _given_back(leased: Leased, outcome: AttemptOutcome, *, due: datetime) -> Ch
     if leased.revision.definition.delivery is Delivery.AT_MOST_ONCE:
         failure = Failure("abandoned", "It had started, and it runs at most once.")
         return Change(_E.FAILED, outcome, leased.attempt, failure=failure, dead=DeadReason.ABANDONED)
-    return Change(_E.PENDING, outcome, leased.attempts, due=due)
+    return _again(leased, outcome, attempts=leased.attempts, due=due)
+
+
+def _again(
+    leased: Leased, outcome: AttemptOutcome, *, attempts: int, due: datetime, failure: Failure | None = None
+) -> Change:
+    """Back to the queue, and to the gate that its job has there."""
+    waits_for = gate_of_retry(leased.revision.definition)
+    return Change(_E.PENDING, outcome, attempts, due=due, failure=failure, waits_for=waits_for)
 
 
 def _verdict(leased: Leased, failure: Failure, *, permanent: bool) -> DeadReason | None:

@@ -88,11 +88,11 @@ def _missed_fire_from(ticks: Ticks, closed: ClosedDays, *, first: datetime, now:
             return None
         case Misfire.FIRE_NOW:
             # "Once" is the promise: if the latest is still in time, that one is the catch-up.
-            return _last_that_may_fire(ticks, closed, before=now + MICROSECOND)
+            return last_that_may_fire(ticks, closed, before=now + MICROSECOND)
         case Misfire.FIRE_ALL:
             oldest, at = None, now - schedule.misfire_grace
             for _ in range(schedule.catchup_limit):
-                found = _last_that_may_fire(ticks, closed, before=at)
+                found = last_that_may_fire(ticks, closed, before=at)
                 if found is None or found < first:
                     break
                 oldest = at = found
@@ -101,7 +101,7 @@ def _missed_fire_from(ticks: Ticks, closed: ClosedDays, *, first: datetime, now:
             assert_never(schedule.misfire)
 
 
-def _last_that_may_fire(ticks: Ticks, closed: ClosedDays, *, before: datetime) -> datetime | None:
+def last_that_may_fire(ticks: Ticks, closed: ClosedDays, *, before: datetime) -> datetime | None:
     """The latest nominal time before an instant that neither a DST gap nor the calendar takes out.
 
     Goes over excluded dates day by day, so it is bounded by the size of the calendar.

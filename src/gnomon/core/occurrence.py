@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from gnomon.core.execution import ExecutionId
+from gnomon.core.execution import ExecutionId, WaitsFor
 from gnomon.core.job import JobId, JobStatus, TenantId
 
 
@@ -16,7 +16,7 @@ class SkipReason(StrEnum):
     MISFIRE = "misfire"  # Too old when a scheduler came to it, and the misfire policy says no.
     CATCHUP_LIMIT = "catchup_limit"  # FIRE_ALL, but more were missed than catchup_limit allows.
     CATCHUP_WINDOW = "catchup_window"  # FIRE_ALL, but it lies before the catch-up window.
-    OVERLAP = "overlap"  # The previous run was still live, and the overlap policy is skip.
+    OVERLAP = "overlap"  # A run was live and the policy is skip; or a later time replaced it at once.
     PAUSED = "paused"
     CANCELLED = "cancelled"  # The job was cancelled or deleted before a scheduler came to it.
     CALENDAR = "calendar"  # The named calendar excludes its date.
@@ -53,6 +53,10 @@ class Firing:
     `fires`, `last_run_time` and `anchor` are the new values of the job, not differences.
     It takes effect only if the job is still at `expected_version` with `expected_next_run_time`: many
     schedulers may decide the same, one of them writes it.
+
+    `waits_for` is the gate at which its executions begin to wait. For `jobs`, those must have succeeded since
+    the fire before, of which `previous_run_time` is the first. `replaces` says that the runs before, which
+    are still live, end: the waiting ones at once, the running ones when their workers have stopped.
     """
 
     job_id: JobId
@@ -65,3 +69,6 @@ class Firing:
     fires: int
     anchor: datetime | None
     occurrences: tuple[Occurrence, ...]
+    waits_for: WaitsFor | None = None
+    previous_run_time: datetime | None = None
+    replaces: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 from gnomon.core.execution import ExecutionId
 from gnomon.core.firing import plan
@@ -21,13 +21,19 @@ from gnomon.store.base import ScheduleStore
 logger = logging.getLogger(__name__)
 
 BATCH = 500
+# What is due for longer than this is everybody's: its scheduler is dead, slow, or cut off.
+OVERDUE = timedelta(seconds=2)
+# When what is due belongs to another scheduler, look again after this long.
+OTHERS_TURN = timedelta(milliseconds=250)
+PASS_OVER = timedelta(minutes=1)
 
 
 class Scheduler:
     """Many may run at once: the store lets each due time fire once, whoever comes first.
 
-    `shards` says which jobs this one looks after; None means all of them. `fired` is called after a batch,
-    so that workers need not find out by themselves.
+    `shards` says which jobs this one looks after; None means all of them. What is overdue is fired by
+    anybody, so a scheduler that dies costs no more than a moment. `fired` is called after a batch, so that
+    workers need not find out by themselves.
     """
 
     def __init__(
@@ -51,26 +57,40 @@ class Scheduler:
         self._shards = shards
         self._batch = batch
         self._poll = poll
+        self._passed_over: dict[JobId, datetime] = {}
 
     async def step(self) -> timedelta:
-        shards = self._shards()
         now = self._clock.now()
-        next_due = await self._schedules.next_due(shards=shards)
+        self._passed_over = {job: until for job, until in self._passed_over.items() if now < until}
+        next_due = await self._schedules.next_due(passed_over=self._passed_over)
         if next_due is None:
             return self._poll
         if next_due > now:
             return min(self._poll, next_due - now)
-        jobs = await self._schedules.due(now=now, limit=self._batch, shards=shards)
-        firings = await self._plan(jobs)
-        if not firings:
-            return self._poll
+        shards = None if now - next_due > OVERDUE else self._shards()
+        due = await self._schedules.due(
+            now=now, limit=self._batch, shards=shards, passed_over=self._passed_over
+        )
+        for one in due.unreadable:
+            self._pass_over(one.job_id, f"cannot be read: {one.error}")
+        if due.jobs:
+            await self._fire(await self._plan(due.jobs))
+        elif not due.unreadable:
+            return OTHERS_TURN
+        return NOW
+
+    async def _fire(self, firings: Sequence[Firing]) -> None:
         failpoint(At.FIRE_BEFORE)
         taken = await self._schedules.fire(firings, now=self._clock.now())
         failpoint(At.FIRE_AFTER)
         if taken:
             self._fired()
         self._tell(firings, set(taken))
-        return NOW
+
+    def _pass_over(self, job_id: JobId, why: str) -> None:
+        """One job that cannot be fired must not hold up the others, nor fill the log."""
+        logger.error("job %s %s; tried again in %s", job_id, why, PASS_OVER)
+        self._passed_over[job_id] = self._clock.now() + PASS_OVER
 
     async def _plan(self, jobs: Sequence[Job]) -> Sequence[Firing]:
         closed, live = await self._closed_days(jobs), await self._live(jobs)
@@ -85,8 +105,9 @@ class Scheduler:
                     excluded_dates=closed.get((job.tenant_id, calendar), frozenset()),
                     new_id=lambda: ExecutionId(self._ids.next(now)),
                 )
-            except Exception:  # A bug that one schedule runs into must not hold up the others.
-                logger.exception("job cannot be fired", extra={"job": str(job.id)})
+            except Exception as error:  # A bug, and one that a single schedule runs into.
+                logger.exception("the due times of a job cannot be planned")
+                self._pass_over(job.id, f"cannot be planned: {error!r}")
             else:
                 firings.append(firing)
         return firings
@@ -102,7 +123,7 @@ class Scheduler:
 
     async def _live(self, jobs: Sequence[Job]) -> Mapping[JobId, int]:
         asking = [job.id for job in jobs if job.definition.schedule.overlap is not Overlap.ALLOW]
-        return await self._schedules.live(asking) if asking else {}  # type: ignore[attr-defined]
+        return await self._schedules.live(asking) if asking else {}
 
     def _tell(self, firings: Sequence[Firing], taken: Collection[JobId]) -> None:
         now = self._clock.now()

@@ -22,7 +22,8 @@ from gnomon.engine.failpoints import At, failpoint
 from gnomon.engine.notebook import Notebook
 from gnomon.engine.service import NOW, POLL, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
-from gnomon.handlers.base import Context, Handler
+from gnomon.handlers.base import Context
+from gnomon.handlers.registry import Registry
 from gnomon.store.base import CheckpointStore, ExecutionStore
 
 logger = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ class Worker:
         checkpoints: CheckpointStore,
         clock: Clock,
         ids: IdSource,
-        handlers: Mapping[str, Handler],
+        handlers: Registry,
         completer: Completer,
         notebook: Notebook,
         telemetry: Telemetry,
@@ -112,7 +113,7 @@ class Worker:
         for one in leased:
             failpoint(At.START_BEFORE)
             attempt = Attempt(one, self._settle)
-            handler = self._handlers[one.revision.definition.kind]
+            handler = self._handlers.handler(one.revision.definition.kind)
             attempt.task = loop.create_task(attempt.run(handler, Context(one, self, states.get(one.claim))))
             attempt.task.add_done_callback(partial(self._over, attempt))
             self._attempts[one.claim] = attempt

@@ -40,7 +40,9 @@ from gnomon.core.records import (
     Redrive,
     Tenant,
 )
+from gnomon.core.shards import Division, Moves
 from gnomon.core.worker import Registration, Worker
+from gnomon.errors import InvalidInput
 
 
 class Applied(StrEnum):
@@ -56,6 +58,21 @@ class Decision(NamedTuple):
 
     claim: Claim
     change: Change
+
+
+class Unreadable(NamedTuple):
+    """A due job that this release cannot read: its time zone vanished from tzdata, or the like."""
+
+    tenant_id: TenantId
+    job_id: JobId
+    name: str
+    next_run_time: datetime
+    reason: InvalidInput
+
+
+class Due(NamedTuple):
+    jobs: Sequence[Job]
+    unreadable: Sequence[Unreadable]
 
 
 class TenantStore(Protocol):
@@ -99,22 +116,41 @@ class JobStore(Protocol):
 
 
 class ScheduleStore(Protocol):
-    async def due(self, *, now: datetime, limit: int, shards: Collection[int] | None = None) -> Sequence[Job]:
-        """Jobs with a fire time that has come, oldest first. A hint: `fire` decides who was first."""
+    async def due(
+        self,
+        *,
+        now: datetime,
+        limit: int,
+        shards: Collection[int] | None = None,
+        passed_over: Collection[JobId] = (),
+    ) -> Due:
+        """Jobs with a fire time that has come, oldest first. A hint: `fire` decides who was first.
 
-    async def next_due(self, *, shards: Collection[int] | None = None) -> datetime | None:
+        An unreadable one counts towards the limit and stays due. Report it, and pass it over for a while.
+        """
+
+    async def next_due(
+        self, *, shards: Collection[int] | None = None, passed_over: Collection[JobId] = ()
+    ) -> datetime | None:
         """When the next fire time comes: how long a scheduler may sleep."""
 
     async def fire(self, firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
         """Write ledger rows, executions, queue rows and the next fire time of each job, whole or not at all.
 
         Returns the jobs whose firing took effect. The others were changed or fired by somebody else.
+        What may pass its gate at once has done so; a firing that replaces has ended the runs before.
         """
 
     async def occurrences(
         self, tenant_id: TenantId, job_id: JobId, *, limit: int, before: datetime | None = None
     ) -> Sequence[Occurrence]:
         """The ledger, newest first, strictly before `before`."""
+
+    async def live(self, job_ids: Collection[JobId]) -> Mapping[JobId, int]:
+        """How many executions of each job have not ended: what an overlap policy asks for.
+
+        Of a job with an overlap policy or slots, or that others depend on. Of any other, nobody counts them.
+        """
 
     async def save_calendar(self, calendar: Calendar, *, now: datetime) -> None: ...
 
@@ -134,6 +170,7 @@ class ExecutionStore(Protocol):
         """Keep all or none, in order. Raises JobNotFound; IllegalTransition if a job was cancelled.
 
         A unique key that a live execution of the same job holds makes nothing new: the answer names that one.
+        If the job has slots, only as many are let in as there are free ones.
         """
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
@@ -148,7 +185,22 @@ class ExecutionStore(Protocol):
     async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Applied]:
         """The one way in which a running execution changes. Fenced by the claim; answers in order.
 
-        Attempt record, retry, dead letter and the end of the execution are written with it.
+        Attempt record, retry, dead letter and the end of the execution are written with it. Then what waited
+        for that is let in, as by `admit`; if the store fails between the two, the next sweep does it.
+        """
+
+    async def admit(self, job_ids: Collection[JobId], *, now: datetime, limit: int) -> int:
+        """Let in what waits for a slot or for other jobs, of these jobs and of those that depend on them.
+
+        Due executions, by priority, due time and id; at most `limit` of each job, and never more than it has
+        slots. Returns how many no gate holds any more. Asking once too often changes nothing.
+        """
+
+    async def gated(self, *, now: datetime, limit: int, after: UUID | None = None) -> Page[JobId]:
+        """Jobs for which `admit` would let something in, by id: what a sweep asks for.
+
+        Looks at `limit` jobs that have something at a gate, after the job `after`; `next` tells where to go
+        on, also if none of these can let anything in.
         """
 
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
@@ -252,6 +304,20 @@ class WorkerStore(Protocol):
         """By id."""
 
 
+class ShardStore(Protocol):
+    """Which scheduler looks after which jobs. It divides work; safety does not rest on it."""
+
+    async def hold(self, owner: str, moves: Moves, *, now: datetime, until: datetime) -> Division:
+        """Be there until `until`, keep what `owner` has, make the moves, and see what everybody has.
+
+        One statement. Renews also what has run out and nobody took. A shard is taken only if it is free or
+        has run out at `now`. `owner` is a process: two of one name would share what they hold.
+        """
+
+    async def release(self, owner: str, *, now: datetime) -> None:
+        """Give everything back, and be gone."""
+
+
 class Store(Protocol):
     """All durable state, by noun."""
 
@@ -271,6 +337,8 @@ class Store(Protocol):
     def dead_letters(self) -> DeadLetterStore: ...
     @property
     def workers(self) -> WorkerStore: ...
+    @property
+    def shards(self) -> ShardStore: ...
 
     async def clock(self) -> datetime:
         """What time it is for the database. For the engine's clock alone, which hands it on as a value."""

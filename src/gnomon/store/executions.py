@@ -8,6 +8,7 @@ from operator import itemgetter
 from uuid import UUID
 
 from gnomon.core.execution import Attempt, Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
+from gnomon.core.gates import gate
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import JobStatus, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
@@ -17,6 +18,7 @@ from gnomon.errors import ExecutionNotFound, IllegalTransition, InvalidInput, Jo
 from gnomon.store.base import Applied, Decision
 from gnomon.store.claimer import AskedBefore, Claimer
 from gnomon.store.database import Database, Row, Rows, Session, UniqueViolation
+from gnomon.store.gates import Gates, admit
 from gnomon.store.idempotency import first_answer, settle_answer
 from gnomon.store.revisions import Revisions
 from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, document_text, execution_of, is_possible
@@ -26,11 +28,12 @@ ROUNDS_MAX = 100
 
 _CHANGE = (
     "execution_id", "claim", "status", "attempt", "attempts", "crashes", "due", "result", "failure_kind",
-    "failure_message", "dead", "expired_at",
+    "failure_message", "dead", "expired_at", "waits_for",
 )  # fmt: skip
 _UNIFORM_CHANGE = frozenset({"status", "attempt", "attempts"})
 _ASKED = (
     "execution_id", "job_id", "revision", "lane_id", "trigger", "priority", "due", "unique_key", "input",
+    "waits_for", "watched", "awaited",
 )  # fmt: skip
 _UNIFORM_ASKED = frozenset({"job_id", "revision", "lane_id", "trigger", "priority", "due"})
 _PAGES = {
@@ -45,8 +48,11 @@ _PAGES = {
 
 
 class SqlExecutions:
-    def __init__(self, database: Database, claimer: Claimer, revisions: Revisions) -> None:
+    def __init__(self, database: Database, claimer: Claimer, revisions: Revisions, gates: Gates) -> None:
         self._database = database
+        self._gates = gates
+        self.admit = gates.admit
+        self.gated = gates.gated
         self._claimer = claimer
         self._revisions = revisions
 
@@ -101,6 +107,9 @@ class SqlExecutions:
                 await session.fetch(
                     "enqueue", Rows("asked", _ASKED, rows, _UNIFORM_ASKED), tenant_id=tenant_id, now=now
                 )
+                gated = {job_id for job_id, job in jobs.items() if job["slots"] is not None}
+                if gated:
+                    await admit(session, gated, now=now)
             return [
                 Enqueued(holder, holder == one.id and one.id not in made)
                 for one, holder in zip(asked, kept, strict=True)
@@ -129,7 +138,10 @@ class SqlExecutions:
         first = dict(zip(reversed(claims), range(len(claims) - 1, -1, -1), strict=True))
         possible = [decisions[place] for claim, place in first.items() if is_possible(claim)]
         rows = sorted(map(_change_row, possible), key=itemgetter(0, 1))
-        refused = await self._apply(rows, now=now) if rows else []
+        answer = await self._apply(rows, now=now) if rows else []
+        refused = [row for row in answer if row["claim"] is not None]
+        if len(refused) < len(answer):
+            await self._gates.admit_after([row["job_id"] for row in answer if row["job_id"]], now=now)
         if not refused and len(rows) == len(decisions):
             return [Applied.APPLIED] * len(decisions)
         lost = {Claim(row["execution_id"], row["claim"]) for row in refused}
@@ -165,8 +177,13 @@ class SqlExecutions:
                 rows = await session.fetch("executions_get", wanted, tenant_id=tenant_id)
                 found = [execution_of(row, now=now) for row in rows]
                 if all(one.status.is_final or one.cancel_requested for one in found):
-                    return {one.id: one.status for one in found}
-            raise StoreUnavailable(f"cancel: executions moved away {ROUNDS_MAX} times in a row. Ask again.")
+                    break
+            else:
+                raise StoreUnavailable(
+                    f"cancel: executions moved away {ROUNDS_MAX} times in a row. Ask again."
+                )
+        await self._gates.admit_after({one.job_id for one in found}, now=now)
+        return {one.id: one.status for one in found}
 
     async def forget_requests(self, *, before: datetime) -> None:
         await self._database.fetch("requests_forget", before=before)
@@ -264,6 +281,9 @@ def _asked_row(one: NewExecution, job: Row, *, now: datetime) -> tuple[object, .
         one.due or now,
         one.unique_key,
         document_text(one.input),
+        gate(job["slots"]),
+        job["watched"] or None,  # NULL reads as false, and a column of NULLs is not sent.
+        job["awaited"] or None,
     )
 
 
@@ -282,6 +302,7 @@ def _change_row(decision: Decision) -> tuple[object, ...]:
         change.failure.message if change.failure else None,
         change.dead,
         change.only_if_expired_at,
+        change.waits_for,
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gnomon.errors import StoreRefused
 
+PRIVATE = 0o600
 MOUNTS = Path("/proc/mounts")
 # Locks and shared memory, which WAL stands on, do not work across a network.
 NETWORK_FILE_SYSTEMS = frozenset({
@@ -28,12 +29,21 @@ def claim_file(path: Path) -> Path:
                 f"{path} lies on a network file system ({kind}), where SQLite cannot keep its promises. "
                 "Use a local disk, or PostgreSQL."
             )
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        os.close(open_private(path))
         if path.stat().st_mode & stat.S_IWOTH:
             raise StoreRefused(f"Everybody on this machine may write {path}. Run: chmod 600 {path}")
     except OSError as error:
         raise StoreRefused(f"{path} cannot be opened: {error.strerror}.") from error
     return path
+
+
+def open_private(path: Path, flags: int = 0) -> int:
+    """A descriptor of the file, which is made for its owner alone if it is not there yet."""
+    # In a folder like /tmp, Linux lets nobody, not even root, open the file of another with O_CREAT.
+    try:
+        return os.open(path, os.O_RDWR | flags)
+    except FileNotFoundError:
+        return os.open(path, os.O_RDWR | flags | os.O_CREAT, PRIVATE)
 
 
 def is_new_file(path: str) -> bool:

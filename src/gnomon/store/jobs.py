@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TypedDict
 from uuid import UUID
 
+from gnomon.core.gates import is_counted, slots
 from gnomon.core.graph import check_acyclic
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import Job, JobId, JobStatus, NewJob, Revision, TenantId, shard_of
@@ -22,6 +23,8 @@ from gnomon.errors import (
     VersionConflict,
 )
 from gnomon.store.database import Database, ForeignKeyViolation, Rows, Session, UniqueViolation
+from gnomon.store.gates import Gates, await_jobs, watch
+from gnomon.store.gates import wanted as in_order
 from gnomon.store.idempotency import first_answer
 from gnomon.store.lanes import Lanes, lane_of
 from gnomon.store.rows import (
@@ -44,9 +47,10 @@ class _Key(TypedDict):
 
 
 class SqlJobs:
-    def __init__(self, database: Database, lanes: Lanes) -> None:
+    def __init__(self, database: Database, lanes: Lanes, gates: Gates) -> None:
         self._database = database
         self._lanes = lanes
+        self._gates = gates
 
     async def create(
         self, jobs: Sequence[NewJob], *, now: datetime, idempotency: Idempotency | None = None
@@ -61,10 +65,10 @@ class SqlJobs:
                 ids = [job.id for job in jobs]
                 first = await first_answer(session, tenant_id, idempotency, ids, now=now)
                 if first is None:
-                    await _lock_dependencies(session, tenant_id, jobs)
+                    await _lock(session, tenant_id, jobs)
                     await self._insert(session, jobs, now=now)
                     await self._check_dependencies(session, tenant_id, jobs)
-                    await _link(session, jobs)
+                    await _link(session, tenant_id, jobs)
                 return await _get(session, tenant_id, ids if first is None else first)
         except ForeignKeyViolation:
             raise TenantNotFound(tenant_id) from None
@@ -89,13 +93,16 @@ class SqlJobs:
                 ids = [change.job_id for change in changes]
                 first = await first_answer(session, tenant_id, idempotency, ids, now=now)
                 if first is None:
-                    await _lock_dependencies(session, tenant_id, changes)
+                    await _lock(session, tenant_id, changes)
                     # In the order of ids, so that two batches cannot wait for each other.
                     for change in sorted(changes, key=lambda change: change.job_id):
                         await self._change(session, change, now=now)
                     await self._check_dependencies(session, tenant_id, changes)
-                    await _link(session, changes)
-                return await _get(session, tenant_id, ids if first is None else first)
+                    await _link(session, tenant_id, changes)
+                changed = await _get(session, tenant_id, ids if first is None else first)
+            # There may be more slots than before, or none; fewer jobs to wait for, or none.
+            await self._gates.admit_after(ids, now=now)
+            return changed
         except ForeignKeyViolation:
             raise TenantNotFound(tenant_id) from None
         except UniqueViolation as violation:
@@ -153,6 +160,8 @@ class SqlJobs:
             "next_run_time": job.next_run_time,
             "tags": names_text(job.tags),
             "dependencies": ids_text(job.dependencies),
+            "slots": slots(job.definition),
+            "watched": is_counted(job.definition),
         } | definition_columns(job.definition, self._lanes.known[lane_of(job.tenant_id, job.definition)])
 
     async def _change(self, session: Session, change: JobChange, *, now: datetime) -> None:
@@ -167,9 +176,10 @@ class SqlJobs:
             raise VersionConflict(change.job_id, expected=change.expected_version, actual=job["version"])
         if job["next_run_time"] != change.expected_next_run_time:
             raise JobFired(change.job_id)
-        revision = job["revision"]
+        revision, places, watched = job["revision"], job["slots"], job["watched"]
         if change.definition is not None:
             revision += 1
+            places, watched = slots(change.definition), is_counted(change.definition)
             lane_id = self._lanes.known[lane_of(change.tenant_id, change.definition)]
             columns = definition_columns(change.definition, lane_id)
             await session.fetch("job_revision_add", revision=revision, now=now, **key, **columns)
@@ -183,9 +193,13 @@ class SqlJobs:
             anchor=change.anchor,
             tags=names_text(change.tags),
             dependencies=ids_text(change.dependencies),
+            slots=places,
+            watched=watched,
             now=now,
         )
         await session.fetch("job_links_clear", job_id=change.job_id)
+        if watched and not job["watched"]:
+            await watch(session, change.job_id, awaited=False)
         if change.ends_executions:
             await _end_executions(session, now=now, **key)
 
@@ -223,12 +237,16 @@ async def _get(session: Session, tenant_id: TenantId, ids: Sequence[UUID]) -> li
     return [job_of(row) for row in await session.fetch("jobs_get", _wanted(ids), tenant_id=tenant_id)]
 
 
-async def _lock_dependencies(
-    session: Session, tenant_id: TenantId, jobs: Sequence[NewJob] | Sequence[JobChange]
-) -> None:
-    """Before any job is locked: two that hold a job each would wait for each other here."""
-    if any(job.dependencies for job in jobs):
+async def _lock(session: Session, tenant_id: TenantId, jobs: Sequence[NewJob] | Sequence[JobChange]) -> None:
+    """Before any job is locked: two that hold a job each would wait for each other here.
+
+    The jobs that they depend on are locked with them, in one order: their runs are about to be watched.
+    """
+    needed = {dependency for job in jobs for dependency in job.dependencies}
+    if needed:
         await session.fetch("tenant_lock", tenant_id=tenant_id)
+        own = {job.job_id for job in jobs if isinstance(job, JobChange)}
+        await session.fetch("jobs_lock", in_order(needed | own), tenant_id=tenant_id)
 
 
 async def _end_executions(session: Session, *, job_id: JobId, tenant_id: TenantId, now: datetime) -> None:
@@ -242,10 +260,12 @@ async def _end_executions(session: Session, *, job_id: JobId, tenant_id: TenantI
     raise StoreUnavailable(f"Executions of job {job_id} moved away {ROUNDS_MAX} times in a row. Ask again.")
 
 
-async def _link(session: Session, jobs: Sequence[NewJob] | Sequence[JobChange]) -> None:
-    tags, dependencies = [], []
+async def _link(session: Session, tenant_id: TenantId, jobs: Sequence[NewJob] | Sequence[JobChange]) -> None:
+    tags, dependencies, gated = [], [], []
     for job in jobs:
         job_id = job.id if isinstance(job, NewJob) else job.job_id
+        if job.dependencies or (job.definition and slots(job.definition) is not None):
+            gated.append(job_id)
         tags += [(job.tenant_id, job_id, tag) for tag in sorted(job.tags)]
         dependencies += [(job.tenant_id, job_id, depends_on) for depends_on in sorted(job.dependencies)]
     if tags or dependencies:
@@ -254,6 +274,10 @@ async def _link(session: Session, jobs: Sequence[NewJob] | Sequence[JobChange]) 
             Rows("job_tag", ("tenant_id", "job_id", "tag"), tags),
             Rows("job_dependency", ("tenant_id", "job_id", "depends_on"), dependencies),
         )
+    if gated:
+        await session.fetch("gates_ensure", in_order(gated), tenant_id=tenant_id)
+    if dependencies:
+        await await_jobs(session, tenant_id, {depends_on for _, _, depends_on in dependencies})
 
 
 def _wanted(ids: Collection[UUID]) -> Rows:

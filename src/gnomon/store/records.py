@@ -16,6 +16,7 @@ from gnomon.core.records import Checkpoint, DeadLetter, LogLevel, LogLine, Page,
 from gnomon.errors import DeadLetterNotFound
 from gnomon.store.database import Database, Row, Rows
 from gnomon.store.executions import jobs_for
+from gnomon.store.gates import admit
 from gnomon.store.rows import (
     FIRST_ID,
     INTEGER_MAX,
@@ -147,13 +148,14 @@ class SqlDeadLetters:
             for one in redrives:
                 if one.execution_id not in became:
                     raise DeadLetterNotFound(one.execution_id)
-            await jobs_for(session, tenant_id, {row["job_id"] for row in rows})
+            jobs = await jobs_for(session, tenant_id, {row["job_id"] for row in rows})
             # Not those that became what we ask for: that is this very call, asked again after a lost reply.
             ours = {dead: new for dead, new in wanted.items() if dead in taken}
             made = await session.fetch("redrive_enqueue", _redrives(ours), now=now)
             if len(made) < len(ours):
                 # Retention has dropped the execution; without its input there is nothing to run again.
                 raise DeadLetterNotFound(next(iter(ours)))
+            await admit(session, [one for one, job in jobs.items() if job["slots"] is not None], now=now)
         return [
             Enqueued(
                 became[one.execution_id],

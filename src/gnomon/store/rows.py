@@ -18,6 +18,7 @@ from gnomon.core.execution import (
     ExecutionStatus,
     Failure,
     Trigger,
+    WaitsFor,
     WorkerId,
 )
 from gnomon.core.job import Definition, Delivery, Job, JobId, JobStatus, Revision, TenantId
@@ -176,6 +177,7 @@ def execution_of(row: Row, *, now: datetime) -> Execution:
         created_at=row["created_at"],
         started_at=row["started_at"],
         finished_at=row["finished_at"],
+        waits_for=WaitsFor(row["waits_for"]) if row["waits_for"] else None,
     )
 
 

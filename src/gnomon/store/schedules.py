@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 
+from gnomon.core.execution import WaitsFor
 from gnomon.core.job import Job, JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.occurrence import Firing, Occurrence, SkipReason
 from gnomon.core.records import Calendar
-from gnomon.errors import TenantNotFound
-from gnomon.store.database import Database, ForeignKeyViolation, Rows
+from gnomon.errors import InvalidInput, TenantNotFound
+from gnomon.store.base import Due, Unreadable
+from gnomon.store.database import Database, ForeignKeyViolation, Row, Rows, Session
+from gnomon.store.gates import admit, replace_runs, wanted
 from gnomon.store.rows import job_of
 
 LAST_INSTANT = datetime(9999, 12, 31, tzinfo=UTC)
@@ -21,20 +24,41 @@ _FIRING = (
     "job_id", "expected_version", "expected_next_run_time", "status", "next_run_time", "last_run_time",
     "fires", "anchor",
 )  # fmt: skip
-_OCCURRENCE = ("job_id", "nominal_time", "nominal_until", "count", "reason", "execution_id", "due")
+_OCCURRENCE = (
+    "job_id", "nominal_time", "nominal_until", "count", "reason", "execution_id", "due", "waits_for",
+    "newer_than",
+)  # fmt: skip
 
 
 class SqlSchedules:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def due(self, *, now: datetime, limit: int, shards: Collection[int] | None = None) -> Sequence[Job]:
+    async def due(
+        self,
+        *,
+        now: datetime,
+        limit: int,
+        shards: Collection[int] | None = None,
+        passed_over: Collection[JobId] = (),
+    ) -> Due:
         check_limit(limit, limit_max=DUE_LIMIT_MAX)
-        rows = await self._database.read("jobs_due", now=now, limit=limit, shards=_list(shards))
-        return [job_of(row) for row in rows]
+        rows = await self._database.read(
+            "jobs_due", _passed_over(passed_over), now=now, limit=limit, shards=_list(shards)
+        )
+        jobs: list[Job] = []
+        unreadable: list[Unreadable] = []
+        for row in rows:
+            try:
+                jobs.append(job_of(row))
+            except InvalidInput as error:
+                unreadable.append(_unreadable_of(row, error))
+        return Due(jobs, unreadable)
 
-    async def next_due(self, *, shards: Collection[int] | None = None) -> datetime | None:
-        rows = await self._database.read("next_due", shards=_list(shards))
+    async def next_due(
+        self, *, shards: Collection[int] | None = None, passed_over: Collection[JobId] = ()
+    ) -> datetime | None:
+        rows = await self._database.read("next_due", _passed_over(passed_over), shards=_list(shards))
         return rows[0]["next_run_time"] if rows else None
 
     async def fire(self, firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
@@ -43,18 +67,17 @@ class SqlSchedules:
         # Sorted, so that two schedulers cannot wait for each other.
         first = {firing.job_id: firing for firing in reversed(firings)}
         ordered = sorted(first.values(), key=lambda firing: firing.job_id)
-        taken = await self._database.fetch(
-            "fire",
-            Rows("firing", _FIRING, [_firing_row(firing) for firing in ordered]),
-            Rows(
-                "occurrence",
-                _OCCURRENCE,
-                [_occurrence_row(firing.job_id, one) for firing in ordered for one in firing.occurrences],
-            ),
-            now=now,
-        )
-        fired = {row["job_id"] for row in taken}
+        if any(firing.waits_for or firing.replaces for firing in ordered):
+            async with self._database.transaction() as session:
+                fired = await _fire(session, ordered, now=now)
+                await _after_firing(session, [one for one in ordered if one.job_id in fired], now=now)
+        else:
+            fired = await _fire(self._database, ordered, now=now)
         return [job_id for job_id in dict.fromkeys(firing.job_id for firing in firings) if job_id in fired]
+
+    async def live(self, job_ids: Collection[JobId]) -> Mapping[JobId, int]:
+        rows = await self._database.read("jobs_live", wanted(set(job_ids)))
+        return {JobId(row["job_id"]): row["live"] for row in rows}
 
     async def occurrences(
         self, tenant_id: TenantId, job_id: JobId, *, limit: int, before: datetime | None = None
@@ -97,6 +120,25 @@ class SqlSchedules:
         ]
 
 
+async def _fire(session: Session, firings: Sequence[Firing], *, now: datetime) -> set[JobId]:
+    taken: Sequence[Row] = await session.fetch(
+        "fire",
+        Rows("firing", _FIRING, [_firing_row(firing) for firing in firings]),
+        Rows("occurrence", _OCCURRENCE, [row for firing in firings for row in _occurrence_rows(firing)]),
+        now=now,
+    )
+    return {row["job_id"] for row in taken}
+
+
+async def _after_firing(session: Session, firings: Sequence[Firing], *, now: datetime) -> None:
+    """What is new is not yet to be seen by others: to end the runs before it now is to end them first."""
+    for firing in firings:
+        if firing.replaces:
+            new = [one.execution_id for one in firing.occurrences if one.execution_id]
+            await replace_runs(session, firing.job_id, by=new, now=now)
+    await admit(session, [firing.job_id for firing in firings if firing.waits_for], now=now)
+
+
 def _firing_row(firing: Firing) -> tuple[object, ...]:
     return (
         firing.job_id,
@@ -110,8 +152,29 @@ def _firing_row(firing: Firing) -> tuple[object, ...]:
     )
 
 
-def _occurrence_row(job_id: JobId, one: Occurrence) -> tuple[object, ...]:
-    return (job_id, one.nominal_time, one.nominal_until, one.count, one.reason, one.execution_id, one.due)
+def _occurrence_rows(firing: Firing) -> Iterator[tuple[object, ...]]:
+    previous = firing.previous_run_time
+    for one in firing.occurrences:
+        yield (
+            firing.job_id,
+            one.nominal_time,
+            one.nominal_until,
+            one.count,
+            one.reason,
+            one.execution_id,
+            one.due,
+            firing.waits_for,
+            previous if firing.waits_for is WaitsFor.JOBS else None,
+        )
+        previous = one.nominal_time if one.execution_id else previous
+
+
+def _unreadable_of(row: Row, error: InvalidInput) -> Unreadable:
+    return Unreadable(row["tenant_id"], row["id"], row["name"], row["next_run_time"], error)
+
+
+def _passed_over(job_ids: Collection[JobId]) -> Rows:
+    return Rows("passed_over", ("id",), [(job_id,) for job_id in job_ids])
 
 
 def _list(shards: Collection[int] | None) -> list[int] | None:

@@ -7,11 +7,13 @@ from datetime import datetime, timedelta
 from gnomon.store.claimer import RESCAN, Claimer
 from gnomon.store.database import Database
 from gnomon.store.executions import SqlExecutions
+from gnomon.store.gates import Gates
 from gnomon.store.jobs import SqlJobs
 from gnomon.store.lanes import Lanes
 from gnomon.store.records import SqlCheckpoints, SqlDeadLetters, SqlLogs
 from gnomon.store.revisions import Revisions
 from gnomon.store.schedules import SqlSchedules
+from gnomon.store.shards import SqlShards
 from gnomon.store.workers import SqlTenants, SqlWorkers
 
 
@@ -19,18 +21,19 @@ class SqlStore:
     """`rescan` is how long a claimer may go on from where it was before it looks from the front again."""
 
     def __init__(self, database: Database, *, rescan: timedelta = RESCAN) -> None:
-        lanes = Lanes(database)
+        lanes, gates = Lanes(database), Gates(database)
         self.database = database
         self.tenants = SqlTenants(database)
-        self.jobs = SqlJobs(database, lanes)
+        self.jobs = SqlJobs(database, lanes, gates)
         self.schedules = SqlSchedules(database)
         self.executions = SqlExecutions(
-            database, Claimer(database, lanes, rescan=rescan), Revisions(database)
+            database, Claimer(database, lanes, rescan=rescan), Revisions(database), gates
         )
         self.checkpoints = SqlCheckpoints(database)
         self.logs = SqlLogs(database)
         self.dead_letters = SqlDeadLetters(database)
         self.workers = SqlWorkers(database)
+        self.shards = SqlShards(database)
 
     async def clock(self) -> datetime:
         [row] = await self.database.read("clock")

@@ -92,7 +92,7 @@ class Connection:
         for text in self._statements[statement]:
             cursor = self.raw.execute(text, parameters)
             if cursor.description:
-                rows = read(cursor)
+                rows += read(cursor)
         return rows
 
     def run_text(self, text: str) -> None:

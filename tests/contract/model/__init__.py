@@ -12,6 +12,7 @@ from tests.contract.model.executions import ModelExecutions
 from tests.contract.model.jobs import ModelJobs
 from tests.contract.model.records import ModelCheckpoints, ModelDeadLetters, ModelLogs
 from tests.contract.model.schedules import ModelSchedules
+from tests.contract.model.shards import ModelShards
 from tests.contract.model.state import State
 from tests.contract.model.workers import ModelTenants, ModelWorkers
 
@@ -29,6 +30,7 @@ class ModelStore:
         self.logs = ModelLogs(self.state)
         self.dead_letters = ModelDeadLetters(self.state)
         self.workers = ModelWorkers(self.state)
+        self.shards = ModelShards(self.state)
 
     async def clock(self) -> datetime:
         return datetime.now(UTC)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 from uuid import UUID
 
 from gnomon.core.execution import Attempt, Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
+from gnomon.core.gates import gate, slots
 from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import Job, TenantId
+from gnomon.core.job import Job, JobId, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.lifecycle import Change
 from gnomon.core.records import DeadLetter, ExecutionFilter, Page
 from gnomon.errors import ExecutionNotFound, InvalidInput
 from gnomon.store.base import Applied, Decision
+from tests.contract.model import gates
 from tests.contract.model.jobs import triggerable
 from tests.contract.model.state import Lease, Run, State, page_of
 
@@ -39,6 +41,8 @@ class ModelExecutions:
             return [Enqueued(made, is_new=False) for made in cast("Sequence[ExecutionId]", known)]
         jobs = [triggerable(self.state.jobs, tenant_id, new.job_id) for new in asked]
         answer = [self._enqueue(new, job, now) for new, job in zip(asked, jobs, strict=True)]
+        if any(kept.is_new for kept in answer):
+            gates.admit(self.state, {job.id for job in jobs if slots(job.definition)}, now)
         self.state.remember(tenant_id, idempotency, [kept.id for kept in answer])
         return answer
 
@@ -46,7 +50,7 @@ class ModelExecutions:
         runs = sorted(self.state.runs.values(), key=lambda run: (-run.priority, run.due, run.id))
         if request.id in self.state.requests:
             return [run.leased() for run in runs if run.lease and run.lease.request.id == request.id]
-        fitting = [run for run in runs if run.is_waiting and run.due <= now and run.lane.fits(request)]
+        fitting = [run for run in runs if run.is_ready and run.due <= now and run.lane.fits(request)]
         if fitting or request.is_repeat:
             self.state.requests[request.id] = now
         for run in fitting[: request.limit]:
@@ -64,7 +68,25 @@ class ModelExecutions:
         return answer
 
     async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Applied]:
-        return [self._apply(decision.claim, decision.change, now) for decision in decisions]
+        answers = [self._apply(decision.claim, decision.change, now) for decision in decisions]
+        runs = [self.state.runs.get(decision.claim.execution_id) for decision in decisions]
+        changed = zip(runs, answers, strict=True)
+        await self._admit_after(
+            {run.job_id for run, answer in changed if run and run.watched and answer is Applied.APPLIED}, now
+        )
+        return answers
+
+    async def admit(self, job_ids: Collection[JobId], *, now: datetime, limit: int) -> int:
+        return gates.admit(self.state, gates.with_dependents(self.state, job_ids), now, limit)
+
+    async def _admit_after(self, job_ids: Collection[JobId], now: datetime) -> None:
+        await self.admit(job_ids, now=now, limit=10_000)
+
+    async def gated(self, *, now: datetime, limit: int, after: UUID | None = None) -> Page[JobId]:
+        waiting = {run.job_id for run in self.state.runs.values() if run.waits_for}
+        looked_at = sorted(job_id for job_id in waiting if after is None or job_id > after)[:limit]
+        found = [one for one in looked_at if gates.may_open(self.state, self.state.jobs[one], now)]
+        return Page(tuple(found), looked_at[-1] if len(looked_at) == limit else None)
 
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
         leased = [run.leased() for run in self.state.runs.values() if run.lease is not None]
@@ -80,6 +102,7 @@ class ModelExecutions:
             if run is not None and run.tenant_id == tenant_id:
                 run.stop(now)
                 answer[execution_id] = run.status(now)
+        await self._admit_after({self.state.runs[one].job_id for one in answer}, now)
         return answer
 
     async def forget_requests(self, *, before: datetime) -> None:
@@ -119,7 +142,7 @@ class ModelExecutions:
             is_same = new.unique_key is not None and run.unique_key == new.unique_key
             if is_same and run.job_id == job.id and run.end is None:
                 return Enqueued(run.id, is_new=False)
-        self.state.runs[new.id] = Run(
+        run = Run(
             id=new.id,
             tenant_id=job.tenant_id,
             revision=self.state.revisions[job.id, job.revision],
@@ -130,7 +153,9 @@ class ModelExecutions:
             input=new.input,
             unique_key=new.unique_key,
             created_at=now,
+            waits_for=gate(slots(job.definition)),
         )
+        gates.enter(self.state, run)
         return Enqueued(new.id, is_new=True)
 
     def _apply(self, claim: Claim, change: Change, now: datetime) -> Applied:
@@ -159,6 +184,7 @@ class ModelExecutions:
             run.end_as(ExecutionStatus.CANCELLED, now)
         else:
             run.due, run.lease = change.due, None
+            run.waits_for = change.waits_for if run.watched else None  # Who takes no slot waits for none.
         if change.dead is not None:
             self.state.dead_letters[run.id] = DeadLetter(
                 execution_id=run.id,

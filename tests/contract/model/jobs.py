@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
@@ -20,6 +20,7 @@ from gnomon.errors import (
     JobNotFound,
     VersionConflict,
 )
+from tests.contract.model import gates
 from tests.contract.model.state import State, page_of
 
 
@@ -45,6 +46,7 @@ class ModelJobs:
         self.state.jobs = after
         for new in jobs:
             self.state.revisions[new.id, 1] = Revision(new.tenant_id, new.id, 1, new.definition)
+            self._await(new.dependencies)
         self.state.remember(tenant_id, idempotency, [new.id for new in jobs])
         return self._as_they_are([new.id for new in jobs])
 
@@ -66,11 +68,15 @@ class ModelJobs:
             self.state.revisions[job.id, job.revision] = Revision(
                 job.tenant_id, job.id, job.revision, job.definition
             )
+            self._await(change.dependencies)
+            gates.watch(self.state, [job.id])
             if change.ends_executions:
                 for run in self.state.runs.values():
                     if run.job_id == job.id:
                         run.stop(now)
         self.state.remember(tenant_id, idempotency, [change.job_id for change in changes])
+        changed = gates.with_dependents(self.state, [change.job_id for change in changes])
+        gates.admit(self.state, changed, now)
         return self._as_they_are([change.job_id for change in changes])
 
     async def get(self, tenant_id: TenantId, job_id: JobId) -> Job:
@@ -95,6 +101,10 @@ class ModelJobs:
         if (job_id, number) not in self.state.revisions:
             raise JobNotFound(job_id)
         return self.state.revisions[job_id, number]
+
+    def _await(self, job_ids: Collection[JobId]) -> None:
+        self.state.awaited |= set(job_ids)
+        gates.watch(self.state, job_ids)
 
     def _as_they_are(self, ids: Sequence[JobId]) -> Sequence[Job]:
         return [self.state.jobs[job_id] for job_id in ids]

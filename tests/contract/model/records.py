@@ -8,10 +8,12 @@ from datetime import datetime
 from uuid import UUID
 
 from gnomon.core.execution import Enqueued, ExecutionId, Trigger
+from gnomon.core.gates import gate, slots
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.lease import Claim
 from gnomon.core.records import Checkpoint, DeadLetter, LogLine, Page, Redrive
 from gnomon.errors import DeadLetterNotFound
+from tests.contract.model import gates
 from tests.contract.model.jobs import triggerable
 from tests.contract.model.state import Run, State, page_of
 
@@ -87,7 +89,10 @@ class ModelDeadLetters:
         for redrive in redrives:
             letter = await self.get(tenant_id, redrive.execution_id)
             triggerable(self.state.jobs, tenant_id, letter.job_id)
-        return [self._redrive(redrive, now) for redrive in redrives]
+        answer = [self._redrive(redrive, now) for redrive in redrives]
+        jobs = {self.state.dead_letters[redrive.execution_id].job_id for redrive in redrives}
+        gates.admit(self.state, {one for one in jobs if slots(self.state.jobs[one].definition)}, now)
+        return answer
 
     async def purge(self, tenant_id: TenantId, execution_ids: Sequence[ExecutionId]) -> Sequence[ExecutionId]:
         letters = self.state.dead_letters
@@ -105,7 +110,8 @@ class ModelDeadLetters:
         if letter.redriven_as is not None:
             return Enqueued(letter.redriven_as, is_new=False)
         dead = self.state.runs[redrive.execution_id]
-        self.state.runs[redrive.new_id] = Run(
+        job = self.state.jobs[dead.job_id]
+        run = Run(
             id=redrive.new_id,
             tenant_id=dead.tenant_id,
             revision=dead.revision,
@@ -116,7 +122,9 @@ class ModelDeadLetters:
             input=dead.input,
             unique_key=None,
             created_at=now,
+            waits_for=gate(slots(job.definition)),
         )
+        gates.enter(self.state, run)
         self.state.dead_letters[redrive.execution_id] = replace(
             letter, redriven_as=redrive.new_id, redriven_at=now
         )

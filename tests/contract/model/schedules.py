@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from gnomon.core import schedule_document
 from gnomon.core.execution import Trigger
 from gnomon.core.job import Job, JobId, TenantId, shard_of
 from gnomon.core.occurrence import Firing, Occurrence
 from gnomon.core.records import Calendar
+from gnomon.errors import InvalidInput
+from gnomon.store.base import Due, Unreadable
+from tests.contract.model import gates
 from tests.contract.model.state import Run, State
 
 
@@ -17,12 +22,28 @@ from tests.contract.model.state import Run, State
 class ModelSchedules:
     state: State
 
-    async def due(self, *, now: datetime, limit: int, shards: Collection[int] | None = None) -> Sequence[Job]:
-        due = [(time, job.id, job) for time, job in self._waiting(shards) if time <= now]
-        return [job for _, _, job in sorted(due, key=lambda entry: entry[:2])[:limit]]
+    async def due(
+        self,
+        *,
+        now: datetime,
+        limit: int,
+        shards: Collection[int] | None = None,
+        passed_over: Collection[JobId] = (),
+    ) -> Due:
+        due = [(time, job.id, job) for time, job in self._waiting(shards, passed_over) if time <= now]
+        answer = Due([], [])
+        for time, job_id, job in sorted(due, key=lambda entry: entry[:2])[:limit]:
+            try:  # As if it had been written down and read again by this release.
+                schedule_document.from_document(schedule_document.to_document(job.definition.schedule))
+                answer.jobs.append(job)
+            except InvalidInput as error:
+                answer.unreadable.append(Unreadable(job.tenant_id, job_id, job.name, time, error))
+        return answer
 
-    async def next_due(self, *, shards: Collection[int] | None = None) -> datetime | None:
-        return min((time for time, _ in self._waiting(shards)), default=None)
+    async def next_due(
+        self, *, shards: Collection[int] | None = None, passed_over: Collection[JobId] = ()
+    ) -> datetime | None:
+        return min((time for time, _ in self._waiting(shards, passed_over)), default=None)
 
     async def fire(self, firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
         took_effect = []
@@ -31,7 +52,13 @@ class ModelSchedules:
             if job is not None and _is_current(firing, job):
                 self._fire(firing, job, now)
                 took_effect.append(job.id)
+                if firing.waits_for:
+                    gates.admit(self.state, [job.id], now)
         return took_effect
+
+    async def live(self, job_ids: Collection[JobId]) -> Mapping[JobId, int]:
+        live = Counter(run.job_id for run in self.state.runs.values() if run.end is None and run.watched)
+        return {job_id: live[job_id] for job_id in job_ids}
 
     async def occurrences(
         self, tenant_id: TenantId, job_id: JobId, *, limit: int, before: datetime | None = None
@@ -49,21 +76,30 @@ class ModelSchedules:
     async def calendars(self, names: Collection[tuple[TenantId, str]]) -> Sequence[Calendar]:
         return [self.state.calendars[name] for name in names if name in self.state.calendars]
 
-    def _waiting(self, shards: Collection[int] | None) -> list[tuple[datetime, Job]]:
+    def _waiting(
+        self, shards: Collection[int] | None, passed_over: Collection[JobId]
+    ) -> list[tuple[datetime, Job]]:
         return [
             (job.next_run_time, job)
             for job in self.state.jobs.values()
             if job.next_run_time is not None and (shards is None or shard_of(job.id) in shards)
+            if job.id not in passed_over
         ]
 
     def _fire(self, firing: Firing, job: Job, now: datetime) -> None:
+        if firing.replaces:
+            for run in self.state.runs.values():
+                if run.job_id == job.id and run.watched:
+                    run.stop(now)
+        previous = firing.previous_run_time
         for occurrence in firing.occurrences:
+            newer_than, previous = previous, occurrence.nominal_time if occurrence.execution_id else previous
             if (job.id, occurrence.nominal_time) in self.state.ledger:
                 continue  # It has its outcome. Clocks that disagree make no second one, and no dead end.
             self.state.ledger[job.id, occurrence.nominal_time] = occurrence
             if occurrence.execution_id is not None:
                 assert occurrence.due is not None
-                self.state.runs[occurrence.execution_id] = Run(
+                run = Run(
                     id=occurrence.execution_id,
                     tenant_id=job.tenant_id,
                     revision=self.state.revisions[job.id, job.revision],
@@ -74,7 +110,10 @@ class ModelSchedules:
                     input=None,
                     unique_key=None,
                     created_at=now,
+                    waits_for=firing.waits_for,
+                    newer_than=newer_than,
                 )
+                gates.enter(self.state, run)
         self.state.jobs[job.id] = replace(
             job,
             status=firing.status,

@@ -9,13 +9,22 @@ from typing import TypeVar
 from uuid import UUID
 
 from gnomon.core.document import Document
-from gnomon.core.execution import Attempt, Execution, ExecutionId, ExecutionStatus, Trigger, WorkerId
+from gnomon.core.execution import (
+    Attempt,
+    Execution,
+    ExecutionId,
+    ExecutionStatus,
+    Trigger,
+    WaitsFor,
+    WorkerId,
+)
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import DEFAULT_TENANT, Job, JobId, Revision, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Lane, Leased
 from gnomon.core.limits import check_limit
 from gnomon.core.occurrence import Occurrence
 from gnomon.core.records import Calendar, Checkpoint, DeadLetter, LogLine, Page, Tenant
+from gnomon.core.shards import ShardLease
 from gnomon.core.worker import Worker
 from gnomon.errors import IdempotencyConflict
 
@@ -52,6 +61,9 @@ class Run:
     finished_at: datetime | None = None
     result: Document | None = None
     history: list[Attempt] = field(default_factory=list)
+    waits_for: WaitsFor | None = None
+    newer_than: datetime | None = None
+    watched: bool = False
 
     @property
     def job_id(self) -> JobId:
@@ -66,6 +78,11 @@ class Run:
     def is_waiting(self) -> bool:
         return self.end is None and self.lease is None
 
+    @property
+    def is_ready(self) -> bool:
+        """Nothing holds it but its time and the lack of a worker."""
+        return self.is_waiting and self.waits_for is None
+
     def holds(self, claim: Claim) -> bool:
         """Safety never rests on time: a lease that ran out holds until somebody takes it away."""
         return self.lease is not None and self.claim == claim.number
@@ -75,7 +92,7 @@ class Run:
             return self.end
         if self.lease is not None:
             return ExecutionStatus.RUNNING
-        return ExecutionStatus.QUEUED if self.due <= now else ExecutionStatus.PENDING
+        return ExecutionStatus.QUEUED if self.is_ready and self.due <= now else ExecutionStatus.PENDING
 
     def stop(self, now: datetime) -> None:
         """What cancelling does: end what waits, ask what runs, leave what has ended."""
@@ -86,7 +103,7 @@ class Run:
 
     def end_as(self, status: ExecutionStatus, now: datetime, result: Document | None = None) -> None:
         self.end, self.finished_at, self.result = status, now, result
-        self.lease, self.cancel_requested = None, False
+        self.lease, self.cancel_requested, self.waits_for = None, False, None
 
     def leased(self) -> Leased:
         assert self.lease is not None
@@ -134,6 +151,7 @@ class Run:
             created_at=self.created_at,
             started_at=started_at,
             finished_at=self.finished_at,
+            waits_for=self.waits_for,
         )
 
 
@@ -146,12 +164,15 @@ class State:
     revisions: dict[tuple[JobId, int], Revision] = field(default_factory=dict)
     ledger: dict[tuple[JobId, datetime], Occurrence] = field(default_factory=dict)
     calendars: dict[tuple[TenantId, str], Calendar] = field(default_factory=dict)
+    awaited: set[JobId] = field(default_factory=set)
     runs: dict[ExecutionId, Run] = field(default_factory=dict)
     requests: dict[UUID, datetime] = field(default_factory=dict)
     checkpoints: dict[ExecutionId, Checkpoint] = field(default_factory=dict)
     logs: dict[tuple[Claim, int], LogLine] = field(default_factory=dict)
     dead_letters: dict[ExecutionId, DeadLetter] = field(default_factory=dict)
     workers: dict[WorkerId, Worker] = field(default_factory=dict)
+    shards: dict[int, ShardLease] = field(default_factory=dict)
+    seats: dict[str, datetime] = field(default_factory=dict)
     answers: dict[tuple[TenantId, str], tuple[Idempotency, object]] = field(default_factory=dict)
 
     def current(self, claim: Claim) -> Run | None:

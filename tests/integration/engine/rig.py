@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -23,7 +23,8 @@ from gnomon.engine.reaper import Reaper
 from gnomon.engine.scheduler import Scheduler
 from gnomon.engine.telemetry import Telemetry
 from gnomon.engine.worker import Worker
-from gnomon.handlers.base import Context, Handler
+from gnomon.handlers.base import Context
+from gnomon.handlers.registry import Registry
 from gnomon.store.migrate import migrate
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.sqlite import MEMORY, SqliteDatabase
@@ -77,9 +78,9 @@ class Rig:
 
     def worker(self, body: Body, *, name: str = "ada", slots: int = 4, kind: str = "test") -> WorkerRig:
         telemetry = Telemetry()
-        handlers: Mapping[str, Handler] = {kind: Calls(body, kind)}
+        handlers = Registry([Calls(body, kind)])
         registration = Registration(
-            WorkerId(name), UUID(int=self.ids.next(self.clock.now()).int), "here", slots, frozenset(handlers)
+            WorkerId(name), UUID(int=self.ids.next(self.clock.now()).int), "here", slots, handlers.kinds
         )
         notebook = Notebook(
             logs=self.store.logs,

@@ -22,6 +22,7 @@ from gnomon.core.schedule import Interval, Schedule
 from gnomon.core.worker import Registration, WorkerStatus
 from gnomon.engine.telemetry import Happening, What
 from gnomon.handlers.base import Context
+from gnomon.handlers.registry import Registry
 from gnomon.store.hints import Topic
 from gnomon.store.migrate import migrate
 from tests.conftest import MakeDatabase
@@ -77,7 +78,7 @@ async def running(
     url: str, body: Body, *, name: str = "ada", drain: timedelta = timedelta(seconds=5)
 ) -> AsyncIterator[Running]:
     registration = Registration(WorkerId(name), uuid4(), "here", 4, frozenset({"test"}))
-    worker = WorkerOptions(registration, {"test": Calls(body)}, drain=drain)
+    worker = WorkerOptions(registration, Registry([Calls(body)]), drain=drain)
     async with open_engine(EngineOptions(url, seed=1, worker=worker)) as engine:
         happenings: asyncio.Queue[Happening] = asyncio.Queue()
         engine.telemetry.listeners.append(happenings.put_nowait)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 async def text_of(path: Path) -> str:
     """What a process writes, once it has written a whole line."""
-    while not (text := _read(path)).endswith("\n"):
+    while not (text := _read(path)).endswith("\n"):  # noqa: ASYNC110 - see below.
         await asyncio.sleep(0.005)
     return text
 

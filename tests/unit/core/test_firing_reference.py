@@ -157,7 +157,9 @@ def outcomes(story: Story) -> list[tuple[datetime, int, SkipReason | None]]:
             reason = SkipReason.CALENDAR
         elif is_late and at not in chosen:
             reason = why_missed(story, at)
-        elif schedule.overlap is Overlap.SKIP and live:
+        elif (schedule.overlap is Overlap.SKIP and live) or (
+            schedule.overlap is Overlap.REPLACE and at < could_fire(story)[-1]
+        ):
             reason = SkipReason.OVERLAP
         else:
             reason, live, fires = None, live + 1, fires + 1
@@ -181,9 +183,13 @@ def counts_anew(story: Story) -> bool:
     return moves and late and not story.paused
 
 
+def could_fire(story: Story) -> list[datetime]:
+    return [at for at, lost in due(story) if not lost and not is_excluded(story, at)]
+
+
 def missed_that_fire(story: Story) -> list[datetime]:
     schedule, now = story.schedule, story.now
-    could = [at for at, lost in due(story) if not lost and not is_excluded(story, at)]
+    could = could_fire(story)
     late = [at for at in could if now - at > schedule.misfire_grace]
     match schedule.misfire:
         case Misfire.FIRE_NOW:

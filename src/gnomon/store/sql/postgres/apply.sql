@@ -1,31 +1,32 @@
 -- The fence is the DELETE: only the current claim finds its lease. All that follows hangs on it.
--- The answer is the claims that found none.
+-- The answer is the claims that found none, and the jobs of which something was watched.
 -- A cancel that was asked for in the meantime wins over going back to wait.
 WITH change AS (
     SELECT given.execution_id, given.claim, coalesce(given.status, (:change.status::text[])[1]) AS status,
            coalesce(given.attempt, (:change.attempt::text[])[1]) AS attempt,
            coalesce(given.attempts, (:change.attempts::integer[])[1]) AS attempts,
            coalesce(given.crashes, 0) AS crashes, given.due, given.result, given.failure_kind,
-           given.failure_message, given.dead, given.expired_at
+           given.failure_message, given.dead, given.expired_at, given.waits_for
     FROM unnest(
         :change.execution_id::uuid[], :change.claim::integer[], :change.status::text[],
         :change.attempt::text[], :change.attempts::integer[], :change.crashes::integer[],
         :change.due::timestamptz[], :change.result::json[], :change.failure_kind::text[],
-        :change.failure_message::text[], :change.dead::text[], :change.expired_at::timestamptz[]
+        :change.failure_message::text[], :change.dead::text[], :change.expired_at::timestamptz[],
+        :change.waits_for::text[]
     ) AS given (execution_id, claim, status, attempt, attempts, crashes, due, result, failure_kind,
-                failure_message, dead, expired_at)
+                failure_message, dead, expired_at, waits_for)
 ), held AS (
     DELETE FROM leases USING change
     WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim
       AND (change.expired_at IS NULL OR leases.lease_until < change.expired_at)
     RETURNING leases.execution_id, leases.claim, leases.tenant_id, leases.job_id, leases.revision,
               leases.lane_id, leases.priority, leases.nominal_time, leases.worker, leases.started_at,
-              leases.due AS was_due,
+              leases.due AS was_due, leases.watched, leases.awaited,
               CASE WHEN change.due IS NOT NULL AND leases.cancel_requested THEN 'CANCELLED'
                    ELSE change.status END AS status,
               CASE WHEN NOT leases.cancel_requested THEN change.due END AS due,
               change.attempt, change.attempts, change.crashes, change.result, change.failure_kind,
-              change.failure_message, change.dead
+              change.failure_message, change.dead, change.waits_for
 ), ended AS (
     INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
                          started_at, finished_at, result, failure_kind, failure_message)
@@ -39,20 +40,30 @@ WITH change AS (
     FROM held WHERE due IS NOT NULL
 ), waiting AS (
     INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                       claim, attempts, crashes)
+                       claim, attempts, crashes, watched, awaited, waits_for)
+    -- Who is not counted takes no slot, and waits for none.
     SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-           claim, attempts, crashes
+           claim, attempts, crashes, watched, awaited, CASE WHEN watched THEN waits_for END
     FROM held WHERE due IS NOT NULL
 ), buried AS (
     INSERT INTO dead_letters (execution_id, tenant_id, job_id, reason, failure_kind, failure_message,
                               attempts, died_at)
     SELECT execution_id, tenant_id, job_id, dead, failure_kind, failure_message, attempts, :now
     FROM held WHERE dead IS NOT NULL
+), succeeded AS (
+    -- In the order of ids, so that two batches cannot wait for each other.
+    INSERT INTO job_completions (job_id, tenant_id, completed_at)
+    SELECT DISTINCT job_id, tenant_id, :now::timestamptz FROM held
+    WHERE awaited AND status = 'COMPLETED' ORDER BY job_id
+    ON CONFLICT (job_id) DO UPDATE
+    SET completed_at = greatest(job_completions.completed_at, excluded.completed_at)
 ), freed AS (
     DELETE FROM unique_keys
     WHERE execution_id = ANY (ARRAY(SELECT held.execution_id FROM held WHERE held.due IS NULL))
 )
-SELECT execution_id, claim
+SELECT execution_id, claim, NULL::uuid AS job_id
 FROM unnest(:change.execution_id::uuid[], :change.claim::integer[]) AS asked (execution_id, claim)
 WHERE (SELECT count(*) FROM held) < cardinality(:change.execution_id::uuid[])
   AND (execution_id, claim) NOT IN (SELECT execution_id, claim FROM held)
+UNION ALL
+SELECT DISTINCT NULL::uuid, NULL::integer, job_id FROM held WHERE watched

@@ -39,9 +39,10 @@ WITH picked AS MATERIALIZED (
     DELETE FROM queue WHERE ctid = ANY (ARRAY(SELECT place FROM picked))
 ), leased AS (
     INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                        claim, attempts, crashes, worker, started_at, lease_until, request_id)
+                        claim, attempts, crashes, worker, started_at, lease_until, request_id, watched,
+                        awaited)
     SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-           claim + 1, attempts, crashes, :worker, :now, :lease_until, :request_id
+           claim + 1, attempts, crashes, :worker, :now, :lease_until, :request_id, watched, awaited
     FROM picked
 )
 SELECT picked.execution_id, picked.job_id, picked.revision, picked.lane_id, picked.priority, picked.due,

@@ -4,17 +4,23 @@ WITH asked AS MATERIALIZED (
            coalesce(given.lane_id, (:asked.lane_id::integer[])[1]) AS lane_id,
            coalesce(given.trigger, (:asked.trigger::text[])[1]) AS trigger,
            coalesce(given.priority, (:asked.priority::smallint[])[1]) AS priority,
-           coalesce(given.due, (:asked.due::timestamptz[])[1]) AS due, given.unique_key, given.input
+           coalesce(given.due, (:asked.due::timestamptz[])[1]) AS due, given.unique_key, given.input,
+           given.waits_for, coalesce(given.watched, false) AS watched,
+           coalesce(given.awaited, false) AS awaited
     FROM unnest(
         :asked.execution_id::uuid[], :asked.job_id::uuid[], :asked.revision::integer[],
         :asked.lane_id::integer[], :asked.trigger::text[], :asked.priority::smallint[],
-        :asked.due::timestamptz[], :asked.unique_key::text[], :asked.input::json[]
-    ) AS given (execution_id, job_id, revision, lane_id, trigger, priority, due, unique_key, input)
+        :asked.due::timestamptz[], :asked.unique_key::text[], :asked.input::json[],
+        :asked.waits_for::text[], :asked.watched::boolean[], :asked.awaited::boolean[]
+    ) AS given (execution_id, job_id, revision, lane_id, trigger, priority, due, unique_key, input,
+                waits_for, watched, awaited)
 ), kept AS (
     INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, due, created_at,
                             unique_key, input)
     SELECT execution_id, :tenant_id, job_id, revision, trigger, priority, due, :now, unique_key, input
     FROM asked
 )
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due)
-SELECT execution_id, :tenant_id, job_id, revision, lane_id, priority, due FROM asked
+INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, waits_for, watched,
+                   awaited)
+SELECT execution_id, :tenant_id, job_id, revision, lane_id, priority, due, waits_for, watched, awaited
+FROM asked

@@ -1,9 +1,10 @@
--- The fence is the first statement: only changes of the current claim stay; the others are the answer.
+-- The fence is the first statement: only changes of the current claim stay; the others are the answer, with the
+-- jobs of which something was watched.
 DELETE FROM change WHERE NOT EXISTS (
     SELECT 1 FROM leases
     WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim
       AND (change.expired_at IS NULL OR leases.lease_until < change.expired_at))
-RETURNING execution_id, claim;
+RETURNING execution_id, claim, NULL AS job_id;
 
 -- A cancel that was asked for in the meantime wins over going back to wait.
 UPDATE change SET status = 'CANCELLED', due = NULL
@@ -26,9 +27,11 @@ FROM change JOIN leases ON leases.execution_id = change.execution_id
 WHERE change.due IS NOT NULL;
 
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                   claim, attempts, crashes)
+                   claim, attempts, crashes, watched, awaited, waits_for)
+-- Who is not counted takes no slot, and waits for none.
 SELECT change.execution_id, tenant_id, job_id, revision, lane_id, priority, change.due, nominal_time,
-       change.claim, change.attempts, coalesce(change.crashes, 0)
+       change.claim, change.attempts, coalesce(change.crashes, 0), watched, awaited,
+       CASE WHEN watched THEN change.waits_for END
 FROM change JOIN leases ON leases.execution_id = change.execution_id
 WHERE change.due IS NOT NULL;
 
@@ -37,6 +40,17 @@ INSERT INTO dead_letters (execution_id, tenant_id, job_id, reason, failure_kind,
 SELECT change.execution_id, tenant_id, job_id, dead, failure_kind, failure_message, change.attempts, :now
 FROM change JOIN leases ON leases.execution_id = change.execution_id
 WHERE change.dead IS NOT NULL;
+
+INSERT INTO job_completions (job_id, tenant_id, completed_at)
+SELECT DISTINCT job_id, tenant_id, :now
+FROM change JOIN leases ON leases.execution_id = change.execution_id
+WHERE leases.awaited AND change.status = 'COMPLETED'
+ON CONFLICT (job_id) DO UPDATE
+SET completed_at = max(job_completions.completed_at, excluded.completed_at);
+
+SELECT DISTINCT NULL AS execution_id, NULL AS claim, job_id
+FROM change JOIN leases ON leases.execution_id = change.execution_id
+WHERE leases.watched;
 
 DELETE FROM unique_keys WHERE execution_id IN (SELECT execution_id FROM change WHERE due IS NULL);
 

@@ -3,5 +3,8 @@ INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, due,
 SELECT execution_id, :tenant_id, job_id, revision, trigger, priority, due, :now, unique_key, input
 FROM asked;
 
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due)
-SELECT execution_id, :tenant_id, job_id, revision, lane_id, priority, due FROM asked
+INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, waits_for, watched,
+                   awaited)
+SELECT execution_id, :tenant_id, job_id, revision, lane_id, priority, due, waits_for,
+       coalesce(watched, 0), coalesce(awaited, 0)
+FROM asked

@@ -20,10 +20,14 @@ SELECT execution_id, job.tenant_id, job_id, job.revision, 'schedule', job.priori
 FROM occurrence JOIN current_jobs AS job ON job.id = occurrence.job_id
 WHERE execution_id IS NOT NULL AND job_id IN (SELECT job_id FROM firing);
 
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time)
-SELECT execution_id, job.tenant_id, job_id, job.revision, job.lane_id, job.priority, due, nominal_time
-FROM occurrence JOIN current_jobs AS job ON job.id = occurrence.job_id
-WHERE execution_id IS NOT NULL AND job_id IN (SELECT job_id FROM firing);
+INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
+                   waits_for, newer_than, watched, awaited)
+SELECT execution_id, job.tenant_id, occurrence.job_id, job.revision, job.lane_id, job.priority, due,
+       nominal_time, waits_for, newer_than, jobs.watched, jobs.awaited
+FROM occurrence
+JOIN current_jobs AS job ON job.id = occurrence.job_id
+JOIN jobs ON jobs.id = occurrence.job_id
+WHERE execution_id IS NOT NULL AND occurrence.job_id IN (SELECT job_id FROM firing);
 
 UPDATE jobs
 SET status = firing.status, next_run_time = firing.next_run_time, last_run_time = firing.last_run_time,

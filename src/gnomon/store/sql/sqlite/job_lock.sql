@@ -1,1 +1,1 @@
-SELECT status, version, revision, next_run_time FROM jobs WHERE id = :job_id AND tenant_id = :tenant_id
+SELECT status, version, revision, next_run_time, slots, watched FROM jobs WHERE id = :job_id AND tenant_id = :tenant_id

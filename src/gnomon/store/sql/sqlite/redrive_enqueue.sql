@@ -3,11 +3,13 @@ INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nomi
 SELECT new_id, tenant_id, job_id, revision, 'redrive', priority, nominal_time, :now, :now, input
 FROM redrive JOIN executions ON executions.id = redrive.execution_id;
 
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time)
+INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, waits_for,
+                   watched, awaited)
 SELECT new_id, executions.tenant_id, executions.job_id, executions.revision, lane_id, executions.priority,
-       :now, nominal_time
+       :now, nominal_time, CASE WHEN jobs.slots IS NOT NULL THEN 'slot' END, jobs.watched, jobs.awaited
 FROM redrive
 JOIN executions ON executions.id = redrive.execution_id
 JOIN job_revisions ON job_revisions.job_id = executions.job_id
                   AND job_revisions.revision = executions.revision
+JOIN jobs ON jobs.id = executions.job_id
 RETURNING execution_id

@@ -1,25 +1,29 @@
 -- Batches and scratch space of a connection. A batch is filled by the driver before its statement runs.
 CREATE TEMP TABLE new_job (
     id, tenant_id, name, shard, next_run_time, tags, dependencies, lane_id, kind, queue, capabilities,
-    priority, timeout_seconds, max_concurrent, delivery, payload, retry, schedule);
+    priority, timeout_seconds, max_concurrent, delivery, payload, retry, schedule, slots, watched);
 CREATE TEMP TABLE job_tag (tenant_id, job_id, tag);
 CREATE TEMP TABLE job_dependency (tenant_id, job_id, depends_on);
 CREATE TEMP TABLE wanted (id);
+CREATE TEMP TABLE passed_over (id);
 CREATE TEMP TABLE wanted_revision (job_id, revision);
 CREATE TEMP TABLE wanted_calendar (tenant_id, name);
 CREATE TEMP TABLE wanted_key (job_id, unique_key, execution_id);
 CREATE TEMP TABLE firing (
     job_id, expected_version, expected_next_run_time, status, next_run_time, last_run_time, fires, anchor);
-CREATE TEMP TABLE occurrence (job_id, nominal_time, nominal_until, count, reason, execution_id, due);
+CREATE TEMP TABLE occurrence (
+    job_id, nominal_time, nominal_until, count, reason, execution_id, due, waits_for, newer_than);
 CREATE TEMP TABLE asked (
-    execution_id, job_id, revision, lane_id, trigger, priority, due, unique_key, input);
+    execution_id, job_id, revision, lane_id, trigger, priority, due, unique_key, input, waits_for, watched,
+    awaited);
 CREATE TEMP TABLE scan (lane_id, priority, due, execution_id);
 CREATE TEMP TABLE picked (
-    execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim, attempts, crashes);
+    execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim, attempts, crashes,
+    watched, awaited);
 CREATE TEMP TABLE held (execution_id, claim);
 CREATE TEMP TABLE change (
     execution_id, claim, status, attempt, attempts, crashes, due, result, failure_kind, failure_message,
-    dead, expired_at);
+    dead, expired_at, waits_for);
 CREATE TEMP TABLE saved (execution_id, claim, state, progress, saved_at);
 CREATE TEMP TABLE line (execution_id, claim, number, at, level, message, context);
 CREATE TEMP TABLE redrive (execution_id, new_id)

@@ -1,0 +1,16 @@
+"""How the program ends: its exit codes, and the one line that tells of an error."""
+
+from __future__ import annotations
+
+from gnomon.errors import GnomonError, InvalidInput, StoreTaken
+
+DONE, FAILED, WRONG_USAGE = 0, 1, 2
+
+
+def exit_code(error: GnomonError) -> int:
+    """2 where the call must be changed: it was wrong, or what it asks for is taken. Else 1."""
+    return WRONG_USAGE if isinstance(error, InvalidInput | StoreTaken) else FAILED
+
+
+def line(error: GnomonError) -> str:
+    return f"gnomon: {' '.join(str(error).split())} [{error.code}]"

@@ -1,0 +1,121 @@
+"""The private folder of one run of a script: what it is given, where it works, what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gnomon.core.document import JSON, check_json
+from gnomon.core.limits import RESULT_BYTES_MAX
+from gnomon.errors import InvalidInput
+from gnomon.handlers.base import JobFailed
+from gnomon.handlers.script_user import User
+
+READABLE, WORKABLE = 0o440, 0o700
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The outer folder is the worker's: the script can read there, but not put something else in its place.
+    The inner one is the script's own.
+    """
+
+    outer: Path
+    user: User | None
+
+    @classmethod
+    def made(cls, parent: Path | None, *, user: User | None, given: JSON, script: str | None) -> Folder:
+        folder = cls(Path(tempfile.mkdtemp(prefix="gnomon-", dir=parent)), user)
+        try:
+            if user is not None:
+                folder.outer.chmod(0o710)
+                os.chown(folder.outer, -1, user.gid)
+            folder.work.mkdir(mode=WORKABLE)
+            if user is not None:
+                os.chown(folder.work, user.uid, user.gid)
+            folder._put(folder.input, json.dumps(given, ensure_ascii=False))
+            if script is not None:
+                folder._put(folder.script, script)
+        except BaseException:
+            folder.remove()
+            raise
+        return folder
+
+    @property
+    def work(self) -> Path:
+        return self.outer / "work"
+
+    @property
+    def script(self) -> Path:
+        return self.outer / "script"
+
+    @property
+    def input(self) -> Path:
+        return self.outer / "input.json"
+
+    @property
+    def result(self) -> Path:
+        return self.work / "result.json"
+
+    def read_result(self) -> JSON:
+        """What the script wrote, or that it ended well. It may have put anything there: believe nothing."""
+        try:
+            text = self._result_text()
+            if text is None:
+                return {"exit_code": 0}
+            result: JSON = json.loads(text)
+            check_json(result, field="result")
+        except (OSError, ValueError, RecursionError, InvalidInput) as error:
+            raise JobFailed(
+                f"The file GNOMON_RESULT holds no result: {error}", kind="bad_result", permanent=True
+            ) from error
+        return result
+
+    def remove(self) -> None:
+        """What cannot be removed stays, and costs only space. Returns when nothing is left to try."""
+        if self.user is None:
+            shutil.rmtree(self.outer, onerror=_unlock)
+        else:  # Root gets in everywhere, and must change no modes: a path may have become a link.
+            shutil.rmtree(self.outer, ignore_errors=True)
+
+    def _put(self, path: Path, text: str) -> None:
+        path.write_text(text, encoding="utf-8")
+        if self.user is not None:
+            os.chown(path, -1, self.user.gid)
+        path.chmod(READABLE)
+
+    def _result_text(self) -> bytes | None:
+        try:
+            descriptor = os.open(self.result, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(descriptor, "rb") as file:
+            facts = os.fstat(descriptor)
+            if not stat.S_ISREG(facts.st_mode):
+                raise OSError("it is not a plain file.")
+            if self.user is not None and facts.st_uid != self.user.uid:
+                raise OSError("it belongs to somebody else.")
+            text = file.read(RESULT_BYTES_MAX + 1)
+        if len(text) > RESULT_BYTES_MAX:
+            raise ValueError(f"it is longer than {RESULT_BYTES_MAX} bytes.")
+        return text
+
+
+def _unlock(function: Callable[..., Any], path: str, _: object) -> None:
+    """A script may have locked its own folders."""
+    try:
+        Path(path).parent.chmod(WORKABLE)
+        if function is os.unlink or function is os.rmdir:
+            function(path)
+        else:
+            Path(path).chmod(WORKABLE)
+            shutil.rmtree(path, ignore_errors=True)
+    except OSError:
+        return

@@ -1,0 +1,31 @@
+"""Which settings there are, and where the value of each came from.
+
+The first that says something wins: the option on the command line, the environment, the file `gnomon.toml` in
+the current folder (or the one that `config` names), the default.
+"""
+
+from __future__ import annotations
+
+from gnomon.settings.declaration import (
+    TABLE,
+    HandlerSettings,
+    LogSettings,
+    SchedulerSettings,
+    Settings,
+    WorkerSettings,
+)
+from gnomon.settings.kinds import without_password
+from gnomon.settings.reading import Reading, Setting, read
+
+__all__ = [
+    "TABLE",
+    "HandlerSettings",
+    "LogSettings",
+    "Reading",
+    "SchedulerSettings",
+    "Setting",
+    "Settings",
+    "WorkerSettings",
+    "read",
+    "without_password",
+]

@@ -1,0 +1,216 @@
+"""Every setting of Gnomon. There is no other list: options, variables, keys and errors follow from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import Field, dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from gnomon.core.lease import CLAIM_LIMIT_MAX, LEASE, RENEW_EVERY
+from gnomon.core.retention import DAYS_MAX, RetentionPolicy
+from gnomon.core.worker import SLOTS_MAX
+from gnomon.logs import LogFormat, LogLevel
+from gnomon.settings.kinds import (
+    APP,
+    NAME,
+    Address,
+    Many,
+    Maybe,
+    Names,
+    OneOf,
+    Place,
+    Seconds,
+    Switch,
+    Text,
+    Whole,
+)
+from gnomon.settings.table import Said, section, setting, table
+
+FILE_NAME = "gnomon.toml"
+DATABASE_NAME = "gnomon.db"
+HERE = Path()
+DAY_SECONDS = 86_400
+BYTES_MAX = 1 << 50
+MEGABYTES_MAX = 1 << 30
+
+
+def _slots() -> int:
+    """Jobs mostly wait, so more of them than there are cores; and a small machine is no reason for one."""
+    return max(4, 2 * len(os.sched_getaffinity(0)))
+
+
+def _database(values: Mapping[str, Any]) -> str:
+    return f"sqlite://{values.get('data_folder', HERE) / DATABASE_NAME}"
+
+
+def _days(each: Field[Any]) -> Said:
+    ended = each.name.removesuffix("_days").upper()
+    return Said(Whole(1, DAYS_MAX), f"Days for which an execution that ended {ended} is kept.")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    slots: int = setting(
+        Whole(1, SLOTS_MAX), _slots, "How many executions run at once in one worker.", option="--slots"
+    )
+    queues: frozenset[str] = setting(
+        Names(at_least=1), frozenset({"default"}), "Which queues it takes work from.", option="--queues"
+    )
+    capabilities: frozenset[str] = setting(
+        Names(), frozenset(), "What it can do that not every worker can.", option="--capabilities"
+    )
+    name: str | None = setting(
+        Maybe("auto", NAME), None, "Its name. With auto, its host and process id make the name."
+    )
+    drain: timedelta = setting(
+        Seconds(0, DAY_SECONDS),
+        timedelta(seconds=25),
+        "How long running executions may go on after SIGTERM, before they are handed back.",
+        key="drain_seconds",
+    )
+    lease: timedelta = setting(
+        Seconds(5, 600),
+        LEASE,
+        "How long a silent worker keeps its executions. Renewed at a third of it.",
+        key="lease_seconds",
+    )
+    recycle_after_jobs: int | None = setting(
+        Maybe("off", Whole(1, 10**12)), None, "Drain and start anew after so many executions."
+    )
+    recycle_above_mb: int | None = setting(
+        Maybe("off", Whole(16, MEGABYTES_MAX)),
+        None,
+        "Drain and start anew above so many megabytes of memory.",
+    )
+
+    @property
+    def renew_every(self) -> timedelta:
+        return self.lease * (RENEW_EVERY / LEASE)
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerSettings:
+    batch: int = setting(Whole(1, CLAIM_LIMIT_MAX), 500, "How many due jobs one step fires at most.")
+    shards: bool = setting(
+        Switch(), True, "Share the jobs out among all schedulers, instead of each looking at all."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    format: LogFormat = setting(
+        OneOf(LogFormat),
+        LogFormat.AUTO,
+        "Lines for people (human) or for programs (json). With auto: human on a terminal, else json.",
+    )
+    level: LogLevel = setting(OneOf(LogLevel), LogLevel.INFO, "The least important lines to write.")
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerSettings:
+    """What a worker allows its handlers. Every factory of a handler is given this."""
+
+    # Where the functions are, as `module:attribute`. No setting of its own: who puts a worker together takes
+    # it from `app`.
+    functions: str | None = None
+    function_grace: timedelta = setting(
+        Seconds(0, DAY_SECONDS),
+        timedelta(seconds=5),
+        "How long a function in a thread may take to come to an end when it must.",
+        key="worker.function_grace_seconds",
+    )
+    http_allow: tuple[str, ...] = setting(
+        Many(Text("a host, an address or a network")),
+        (),
+        "Hosts, addresses and networks that jobs may call although the guard would refuse them.",
+        key="http.allow",
+    )
+    http_timeout: timedelta = setting(
+        Seconds(0.001, DAY_SECONDS),
+        timedelta(seconds=30),
+        "How long one call may take, where a job says nothing.",
+        key="http.timeout_seconds",
+    )
+    # How much of everything a script may use. Processes are counted on top of what the user runs already.
+    script_user: str | None = setting(
+        Maybe("auto", NAME),
+        None,
+        "Who runs scripts. With auto: nobody if the worker is root, else the worker's own user.",
+        key="script.user",
+    )
+    script_folder: Path | None = setting(
+        Maybe("auto", Place()),
+        None,
+        "Where scripts get their working folders. With auto: where the system keeps temporary files.",
+        key="script.folder",
+    )
+    script_environment: frozenset[str] = setting(
+        Names(),
+        frozenset({"PATH", "LANG", "LC_ALL", "TZ"}),
+        "Environment variables of the worker that scripts see. All others are hidden from them.",
+        key="script.environment",
+    )
+    script_grace: timedelta = setting(
+        Seconds(0, DAY_SECONDS),
+        timedelta(seconds=5),
+        "How long a script may take to end after SIGTERM, before it is killed.",
+        key="script.grace_seconds",
+    )
+    script_cpu: timedelta = setting(
+        Seconds(1, 365 * DAY_SECONDS),
+        timedelta(hours=1),
+        "Processor time that a script may use.",
+        key="script.cpu_seconds",
+    )
+    script_memory_bytes: int = setting(
+        Whole(1 << 20, BYTES_MAX), 4 * 1024**3, "Memory that a script may use.", key="script.memory_bytes"
+    )
+    script_file_bytes: int = setting(
+        Whole(0, BYTES_MAX), 1024**3, "Size of one file that a script may write.", key="script.file_bytes"
+    )
+    script_open_files: int = setting(
+        Whole(8, 1 << 20), 256, "Files that a script may have open at once.", key="script.open_files"
+    )
+    script_processes: int = setting(
+        Whole(1, 1 << 22), 256, "Processes that a script may have at once.", key="script.processes"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    config: Path = setting(
+        Place(),
+        Path(FILE_NAME),
+        "The file with settings, in TOML. The default need not exist.",
+        in_file=False,
+    )
+    data_folder: Path = setting(
+        Place(), HERE, "Where Gnomon keeps its files, unless told otherwise. It must exist."
+    )
+    database: str = setting(
+        Address(),
+        f"sqlite://{DATABASE_NAME}",
+        "`postgresql://user@host/name`, `sqlite:///path/to/file`, or the path of a file.",
+        also=("DATABASE_URL",),
+        derived=_database,
+    )
+    app: tuple[str, ...] = setting(
+        Many(APP), (), "Where your jobs and functions are: `module:attribute`, with commas between."
+    )
+    poll: timedelta = setting(
+        Seconds(0.01, 3600),
+        timedelta(seconds=1),
+        "How long a service with nothing to do pauses when nothing wakes it.",
+        key="poll_seconds",
+    )
+    worker: WorkerSettings = section(WorkerSettings, "worker")
+    scheduler: SchedulerSettings = section(SchedulerSettings, "scheduler")
+    retention: RetentionPolicy = section(RetentionPolicy, "retention", each=_days)
+    log: LogSettings = section(LogSettings, "log")
+    handlers: HandlerSettings = section(HandlerSettings, "")
+
+
+TABLE = table(Settings)

@@ -1,0 +1,46 @@
+"""Leases on shards, and the seats of schedulers, over any SQL database."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from gnomon.core.document import check_name
+from gnomon.core.job import DEFAULT_TENANT
+from gnomon.core.shards import Division, Moves, ShardLease
+from gnomon.store.database import Database
+
+
+class SqlShards:
+    """A seat is a row of `leaders`: a lease on the scheduler's own name."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def hold(self, owner: str, moves: Moves, *, now: datetime, until: datetime) -> Division:
+        check_name(owner, field="owner")
+        rows = await self._database.fetch(
+            "shards_hold",
+            owner=owner,
+            seat=_seat(owner),
+            tenant_id=DEFAULT_TENANT,  # A scheduler serves all tenants.
+            give_back=sorted(moves.give_back),
+            take=sorted(moves.take),
+            now=now,
+            until=until,
+        )
+        leases = [
+            ShardLease(row["shard"], row["owner"], row["term"], row["expires_at"])
+            for row in rows
+            if row["shard"] is not None
+        ]
+        return Division(
+            schedulers=frozenset({owner, *(row["owner"] for row in rows if row["shard"] is None)}),
+            leases=tuple(sorted(leases, key=lambda lease: lease.shard)),
+        )
+
+    async def release(self, owner: str, *, now: datetime) -> None:
+        await self._database.fetch("shards_release", owner=owner, seat=_seat(owner), now=now)
+
+
+def _seat(owner: str) -> str:
+    return f"scheduler/{owner}"

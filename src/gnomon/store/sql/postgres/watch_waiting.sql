@@ -1,0 +1,12 @@
+-- Moved, not updated: claim.sql deletes by place, and a row that is updated has moved. A claim that has locked
+-- the row wins, and one that comes too late finds it gone and takes it next time.
+WITH moved AS (
+    DELETE FROM queue
+    WHERE job_id = :job_id AND NOT (watched AND (awaited OR NOT :awaited::boolean))
+    RETURNING *
+)
+INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim,
+                   attempts, crashes, waits_for, newer_than, watched, awaited)
+SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim,
+       attempts, crashes, waits_for, newer_than, true, awaited OR :awaited
+FROM moved

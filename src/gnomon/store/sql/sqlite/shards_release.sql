@@ -1,0 +1,3 @@
+UPDATE shards SET owner = '', expires_at = :now WHERE owner = :owner;
+
+DELETE FROM leaders WHERE name = :seat

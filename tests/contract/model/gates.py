@@ -1,0 +1,86 @@
+"""Who is counted, and who may pass: the model of slots and of dependencies between jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from gnomon.core.execution import ExecutionStatus, WaitsFor
+from gnomon.core.gates import gate, is_counted, slots
+from gnomon.core.job import Job, JobId
+from tests.contract.model.state import Run, State
+
+
+def is_watched(state: State, job: Job) -> bool:
+    return is_counted(job.definition) or job.id in state.awaited
+
+
+def enter(state: State, run: Run) -> None:
+    state.runs[run.id] = run
+    run.watched = is_watched(state, state.jobs[run.job_id])
+
+
+def watch(state: State, job_ids: Collection[JobId]) -> None:
+    """What is live of a job that begins to be watched is counted too."""
+    for run in state.runs.values():
+        if run.job_id in job_ids and run.end is None and is_watched(state, state.jobs[run.job_id]):
+            run.watched = True
+
+
+def admit(state: State, job_ids: Collection[JobId], now: datetime, limit: int = 10_000) -> int:
+    return sum(_admit(state, state.jobs[job_id], now, limit) for job_id in job_ids)
+
+
+def with_dependents(state: State, job_ids: Collection[JobId]) -> set[JobId]:
+    dependents = {job.id for job in state.jobs.values() if not job.dependencies.isdisjoint(job_ids)}
+    return dependents | {job_id for job_id in job_ids if job_id in state.jobs}
+
+
+def may_open(state: State, job: Job, now: datetime) -> bool:
+    return bool(_fulfilled(state, job)) or bool(_next(state, job, now, 10_000))
+
+
+def _admit(state: State, job: Job, now: datetime, limit: int) -> int:
+    count = 0
+    for run in _fulfilled(state, job)[:limit]:
+        run.waits_for = gate(slots(job.definition))
+        count += run.waits_for is None
+    passing = _next(state, job, now, limit)
+    for run in passing:
+        run.waits_for = None
+    return count + len(passing)
+
+
+def _fulfilled(state: State, job: Job) -> list[Run]:
+    return [
+        run
+        for run in _at(state, job, WaitsFor.JOBS)
+        if all(_has_completed(state, needed, run.newer_than) for needed in job.dependencies)
+    ]
+
+
+def _has_completed(state: State, job_id: JobId, newer_than: datetime | None) -> bool:
+    return any(
+        run.job_id == job_id
+        and run.end is ExecutionStatus.COMPLETED
+        and run.finished_at is not None
+        and (newer_than is None or run.finished_at > newer_than)
+        for run in state.runs.values()
+    )
+
+
+def _next(state: State, job: Job, now: datetime, limit: int) -> list[Run]:
+    due = [run for run in _at(state, job, WaitsFor.SLOT) if run.due <= now]
+    places = slots(job.definition)
+    if places is None:
+        return due[:limit]
+    taken = sum(
+        run.job_id == job.id and run.watched and (run.lease is not None or run.is_ready)
+        for run in state.runs.values()
+    )
+    return due[: max(0, min(limit, places - taken))]
+
+
+def _at(state: State, job: Job, gate: WaitsFor) -> list[Run]:
+    runs = [run for run in state.runs.values() if run.job_id == job.id and run.waits_for is gate]
+    return sorted(runs, key=lambda run: (-run.priority, run.due, run.id))
