@@ -102,7 +102,7 @@ class Changes:
     async def _live(self, job: Job) -> int:
         if job.definition.schedule.overlap is Overlap.ALLOW:
             return 0
-        found = await self._schedules.live([job.id])  # type: ignore[attr-defined]
+        found = await self._schedules.live([job.id])
         live: int = found.get(job.id, 0)
         return live
 
