@@ -190,9 +190,9 @@ async def test_a_request_whose_claims_have_ended_gets_nothing_until_it_is_forgot
     await end(store, first, DONE)
     assert list(await store.executions.claim(once, now=NOW, lease_until=NOW + LEASE)) == []
 
-    await store.executions.forget_requests(before=NOW)
+    await store.upkeep.forget_requests(before=NOW, limit=10)
     assert list(await store.executions.claim(once, now=NOW, lease_until=NOW + LEASE)) == []
-    await store.executions.forget_requests(before=NOW + SECOND)
+    await store.upkeep.forget_requests(before=NOW + SECOND, limit=10)
 
     assert len(await store.executions.claim(once, now=NOW, lease_until=NOW + LEASE)) == 1
 

@@ -227,6 +227,12 @@ async def test_without_a_server_announcing_and_listening_are_quiet_and_closing_i
         await hints.close()
 
 
+async def test_after_the_end_nothing_happens_any_more(hints: Hints) -> None:
+    await hints.close()
+    hints.listen(Ear())
+    hints.announce(Topic.WORK)
+
+
 async def test_behind_a_transaction_pooler_hints_stay_in_the_process(
     url: str, opened: Callable[[str], Hints]
 ) -> None:

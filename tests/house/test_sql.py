@@ -46,6 +46,16 @@ LONELY_EXCEPTIONS: dict[str, str] = {
     f"{SQL}/postgres/server_facts.sql": "Settings of a server; SQLite has none.",
     f"{SQL}/postgres/hint.sql": "Hints between processes; SQLite serves one.",
     f"{SQL}/postgres/hints_channel.sql": "Where those hints are heard.",
+    **{
+        f"{SQL}/postgres/{name}.sql": "Months; a table of SQLite is one piece."
+        for name in (
+            "partition_names",
+            "default_partitions_hold",
+            "month_lives",
+            "month_stays",
+            "month_belongings_forget",
+        )
+    },
 }
 
 

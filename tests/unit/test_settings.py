@@ -226,7 +226,12 @@ def test_one_bad_value_does_not_hide_the_others(tmp_path: Path) -> None:
 def test_a_variable_that_may_be_a_typing_mistake_is_a_warning(
     tmp_path: Path, variable: str, meant: str
 ) -> None:
-    environment = {variable: "secret", "GNOMON_TEST_PG_BIN": "x", "GNOMON_EMPTY": "", "PATH": "x"}
+    environment = {
+        variable: "secret",
+        "GNOMON_TEST_PG_BIN": "x",
+        "GNOMON_FAILPOINTS": "x",
+        "GNOMON_EMPTY": "",
+    }
     found = reading(tmp_path, {}, environment)
     assert found.settings() == Settings()
     assert found.warnings == [f"The environment variable {variable} is unknown, so ignored.{meant}"]

@@ -150,34 +150,7 @@ class _Assembly:
         return keeper.held
 
     def _worker_node(self, chosen: WorkerOptions, stack: AsyncExitStack) -> Node:
-        notebook = Notebook(
-            logs=self.store.logs,
-            checkpoints=self.store.checkpoints,
-            clock=self.clock,
-            telemetry=self.telemetry,
-        )
-        completer = Completer(
-            executions=self.store.executions,
-            clock=self.clock,
-            random=self.random,
-            notebook=notebook,
-            telemetry=self.telemetry,
-        )
-        worker = Worker(
-            chosen.registration,
-            executions=self.store.executions,
-            checkpoints=self.store.checkpoints,
-            clock=self.clock,
-            ids=self.ids,
-            handlers=chosen.handlers,
-            completer=completer,
-            notebook=notebook,
-            telemetry=self.telemetry,
-            lease=self.options.lease,
-            poll=self.options.poll,
-        )
-        self.services += [worker, completer, notebook]
-        _capture(notebook, stack)
+        worker = self._worker(chosen, stack)
         node = Node(
             self.services,
             worker=worker,
@@ -191,10 +164,40 @@ class _Assembly:
             attempts_max=chosen.recycle_after_attempts,
             memory_bytes_max=chosen.recycle_above_bytes,
         )
-        self.services.append(self.recycler)
+        self.services += [worker, self.recycler]
         self.on_hint[Topic.WORK] = worker.wakeup.set
         self.on_hint[Topic.CANCEL] = self._add_heartbeat(worker, node, stack)
         return node
+
+    def _worker(self, chosen: WorkerOptions, stack: AsyncExitStack) -> Worker:
+        notebook = Notebook(
+            logs=self.store.logs,
+            checkpoints=self.store.checkpoints,
+            clock=self.clock,
+            telemetry=self.telemetry,
+        )
+        completer = Completer(
+            executions=self.store.executions,
+            clock=self.clock,
+            random=self.random,
+            notebook=notebook,
+            telemetry=self.telemetry,
+        )
+        self.services += [completer, notebook]
+        _capture(notebook, stack)
+        return Worker(
+            chosen.registration,
+            executions=self.store.executions,
+            checkpoints=self.store.checkpoints,
+            clock=self.clock,
+            ids=self.ids,
+            handlers=chosen.handlers,
+            completer=completer,
+            notebook=notebook,
+            telemetry=self.telemetry,
+            lease=self.options.lease,
+            poll=self.options.poll,
+        )
 
     def _add_heartbeat(self, worker: Worker, node: Node, stack: AsyncExitStack) -> Callable[[], None]:
         """In a thread of its own; not for a database in memory, which nobody else can open.

@@ -14,6 +14,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import Flag, auto
+from pathlib import Path
 from random import Random
 
 from gnomon.app.engine import Engine, EngineOptions, WorkerOptions, open_engine
@@ -23,6 +24,8 @@ from gnomon.core.ids import IdSource
 from gnomon.core.worker import Registration
 from gnomon.engine import failpoints
 from gnomon.handlers.discovery import discover
+from gnomon.handlers.function import FunctionHandler
+from gnomon.handlers.functions import load, union
 from gnomon.handlers.registry import Registry
 from gnomon.settings import Settings
 from gnomon.store.hold import Holder
@@ -78,12 +81,27 @@ async def running_engine(settings: Settings, role: Role) -> AsyncIterator[Engine
         async with open_engine(options) as engine:
             yield engine
         return
-    handlers = discover(settings.handlers).registry
+    handlers = installed_handlers(settings)
     try:
         async with open_engine(replace(options, worker=_worker_options(settings, handlers))) as engine:
             yield engine
     finally:
         await handlers.aclose()
+
+
+def installed_handlers(settings: Settings) -> Registry:
+    """Every handler that is installed, and the functions of the apps that the settings name.
+
+    A module is looked for in the current folder, too, as if it were run from there.
+    """
+    if not settings.app:
+        return discover(settings.handlers).registry
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, here)
+    functions = union([load(home) for home in settings.app])
+    return discover(
+        settings.handlers, given={FunctionHandler.kind: lambda chosen: FunctionHandler(chosen, functions)}
+    ).registry
 
 
 def _worker_options(settings: Settings, handlers: Registry) -> WorkerOptions:

@@ -41,14 +41,12 @@ def up(
     log_format: LogFormat = None,
     log_level: LogLevel = None,
 ) -> None:
-    """Run everything in one process: scheduler and worker, on an embedded SQLite file by default.
+    """Run scheduler and worker in one process, on an embedded SQLite file unless told otherwise.
 
-    The file is made and brought up to date when needed, and belongs to this process until it ends. Ctrl-C (or
-    SIGTERM) drains: nothing new is taken, what runs may finish, the rest goes back to the queue.
+    The file is made if need be, and belongs to this process until it ends. Ctrl-C drains.
 
     Examples:
     ```
-    gnomon up
     gnomon up --demo
     gnomon up --app shop.jobs:app --slots 20
     ```
@@ -61,20 +59,15 @@ def up(
         database=database,
         config=config,
         log_format=log_format,
-        # Lines of log would tear the table apart.
-        log_level="error" if is_watched and log_level is None else log_level,
+        log_level="error" if is_watched else log_level,  # Lines would tear the table apart.
     )
 
     @asynccontextmanager
     async def beside(engine: Engine) -> AsyncIterator[None]:
         if demo:
             await add_demo_jobs(engine)
-        if is_watched:
-            async with live_view(engine, console):
-                yield
-        else:
-            async with _told(engine, settings, "up"):
-                yield
+        async with live_view(engine, console) if is_watched else _told(engine, settings, "up"):
+            yield
 
     asyncio.run(run_alone(settings, beside=beside))
 

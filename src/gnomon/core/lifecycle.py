@@ -126,7 +126,7 @@ def after(leased: Leased, outcome: Outcome, *, now: datetime, jitter: float) -> 
         case TimedOut():
             return _after_timeout(leased, now=now, jitter=jitter)
         case LeaseExpired():
-            return _after_expiry(leased, now=now, jitter=jitter)
+            return _after_expiry(leased, now=now)
         case Cancelled():
             return Change(_E.CANCELLED, AttemptOutcome.CANCELLED, leased.attempt)
         case Snoozed() if leased.cancel_requested:
@@ -167,7 +167,7 @@ def _after_timeout(leased: Leased, *, now: datetime, jitter: float) -> Change:
     return _again(leased, AttemptOutcome.TIMEOUT, attempts=leased.attempt, due=due, failure=failure)
 
 
-def _after_expiry(leased: Leased, *, now: datetime, jitter: float) -> Change:
+def _after_expiry(leased: Leased, *, now: datetime) -> Change:
     failure = Failure("lease_expired", f"Worker {leased.worker} stopped renewing its lease.")
     crashes = leased.crashes + 1
     if leased.cancel_requested:
@@ -195,8 +195,8 @@ def _after_expiry(leased: Leased, *, now: datetime, jitter: float) -> Change:
             dead=dead,
             only_if_expired_at=now,
         )
-    due = now + _wait(leased, jitter)
-    again = _again(leased, AttemptOutcome.EXPIRED, attempts=leased.attempt, due=due, failure=failure)
+    # At once: the wait of a retry policy is for a job that fails, and here it was the worker that died.
+    again = _again(leased, AttemptOutcome.EXPIRED, attempts=leased.attempt, due=now, failure=failure)
     return replace(again, crashes=crashes, only_if_expired_at=now)
 
 

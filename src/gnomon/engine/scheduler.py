@@ -72,7 +72,7 @@ class Scheduler:
             now=now, limit=self._batch, shards=shards, passed_over=self._passed_over
         )
         for one in due.unreadable:
-            self._pass_over(one.job_id, f"cannot be read: {one.error}")
+            self._pass_over(one.job_id, f"cannot be read: {one.reason}")
         if due.jobs:
             await self._fire(await self._plan(due.jobs))
         elif not due.unreadable:

@@ -63,7 +63,7 @@ class FunctionHandler:
         arguments = signature.arguments(values) if values or signature.names else {}
         if function.isolation is Isolation.PROCESS:
             return await run_in_process(
-                function.name, home=self.functions.home, values=values, context=context, grace=self._grace
+                function.name, home=function.owner.home, values=values, context=context, grace=self._grace
             )
         if signature.context_name is not None:
             arguments[signature.context_name] = context

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
@@ -30,6 +30,7 @@ class Function:
     is_async: bool
     isolation: Isolation
     signature: Signature
+    owner: Functions  # Where a child process finds it.
 
 
 class Functions:
@@ -52,7 +53,7 @@ class Functions:
             raise InvalidInput("name", f"a function named {name!r} is registered already.")
         is_async = is_async_callable(function)
         made = Function(
-            name, function, is_async, self._isolation(isolation, is_async), signature_of(function)
+            name, function, is_async, self._isolation(isolation, is_async), signature_of(function), self
         )
         self._functions[name] = made
         return made
@@ -93,6 +94,17 @@ def is_async_callable(function: Callable[..., Any]) -> bool:
         raise InvalidInput("function", f"{function!r} is not a function.")
     called = getattr(function, "__call__", None)  # noqa: B004 - the method itself is wanted.
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
+
+
+def union(registries: Iterable[Functions]) -> Functions:
+    """The functions of several registries as one. Raises InvalidInput if two have one of the same name."""
+    together = Functions()
+    for registry in registries:
+        for function in registry:
+            if together.get(function.name) is not None:
+                raise InvalidInput("app", f"two apps have a function named {function.name!r}.")
+            together._functions[function.name] = function
+    return together
 
 
 def load(home: str) -> Functions:

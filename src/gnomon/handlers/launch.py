@@ -3,7 +3,8 @@
 A program of its own (python -I -S launch.py DESCRIPTOR) that imports nothing of ours, so that it starts fast.
 It adopts every process whose parent goes away below it (PR_SET_CHILD_SUBREAPER): nothing gets out of its
 sight, whatever sessions or groups it makes. It stays what the worker is, while the program becomes another
-user, so the program cannot harm it. If the worker goes, its standard input ends, and it kills the program.
+user, so the program cannot harm it. If the worker goes, its standard input ends, it kills the program and
+removes its folder.
 
 On standard input: a line of JSON, the order; then single letters, T to ask the program to end. The end of the
 input means kill. When nothing of the program runs any more, DESCRIPTOR gets what became of it, as JSON.
@@ -50,6 +51,10 @@ def main() -> None:
     except OSError as error:
         status = {"error": str(error)}
     left = _kill_everything()
+    if "let_go" in status:  # The worker may be gone for good, and cannot clean up.
+        from shutil import rmtree  # Rarely needed, and slow to import.
+
+        rmtree(order["outer"], ignore_errors=True)
     os.write(status_descriptor, json.dumps(status | {"left": left}).encode())
 
 
@@ -151,7 +156,7 @@ def _attend(program: int, wake: int) -> dict[str, int]:
         if 0 in ready and ended is None:
             words = os.read(0, 4096)
             if not words:
-                return {"signal": signal.SIGKILL}
+                return {"let_go": 1}
             for pid in _descendants():
                 _send(pid, signal.SIGTERM)
     return ended

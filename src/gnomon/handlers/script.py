@@ -77,6 +77,7 @@ class ScriptHandler:
                 asked, given, context=context, folder=folder, kept=settings.script_environment
             ),
             "folder": str(folder.work),
+            "outer": str(folder.outer),
             "uid": None if self._user is None else self._user.uid,
             "gid": None if self._user is None else self._user.gid,
             "limits": {

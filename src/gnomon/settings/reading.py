@@ -14,7 +14,8 @@ from gnomon.errors import InvalidInput, InvalidSetting
 from gnomon.settings.declaration import TABLE, Settings
 from gnomon.settings.table import PREFIX, Declared, build
 
-FOR_TESTS = "GNOMON_TEST_"  # What the tests of Gnomon itself are told by.
+# What tests of Gnomon itself are told by. No settings: nobody else has a use for them.
+FOR_TESTS = ("GNOMON_TEST_", "GNOMON_FAILPOINTS")
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ from gnomon.core.records import (
     Redrive,
     Tenant,
 )
+from gnomon.core.retention import RetentionPolicy
 from gnomon.core.shards import Division, Moves
 from gnomon.core.worker import Registration, Worker
 from gnomon.errors import InvalidInput
@@ -73,6 +74,14 @@ class Unreadable(NamedTuple):
 class Due(NamedTuple):
     jobs: Sequence[Job]
     unreadable: Sequence[Unreadable]
+
+
+class Forgotten(NamedTuple):
+    """How much went, whether there is more now, and where to go on if the verb takes a position."""
+
+    gone: int
+    more: bool = False
+    after: UUID | None = None
 
 
 class TenantStore(Protocol):
@@ -214,9 +223,6 @@ class ExecutionStore(Protocol):
         Ids that do not exist are missing from the answer.
         """
 
-    async def forget_requests(self, *, before: datetime) -> None:
-        """Forget which claims were asked for before then. After that, the same request claims anew."""
-
     async def get(self, tenant_id: TenantId, execution_id: ExecutionId, *, now: datetime) -> Execution:
         """Raises ExecutionNotFound. `now` tells PENDING from QUEUED."""
 
@@ -318,6 +324,54 @@ class ShardStore(Protocol):
         """Give everything back, and be gone."""
 
 
+class UpkeepStore(Protocol):
+    """Making room. Each call is short: it looks at no more than `limit` things, and says if there is more.
+
+    Any number of processes may do it at the same time; to stop in the middle does no harm.
+    """
+
+    async def make_months(self, *, now: datetime) -> Sequence[str]:
+        """Make the partitions of this month and the next two, where the database has partitions.
+
+        Returns what was made: mostly nothing, for the price of a look. Raises StoreUnavailable if tables are
+        in use by a long statement (try again later), StoreRefused if the role may not make tables.
+        """
+
+    async def drop_month(self, policy: RetentionPolicy, *, now: datetime, limit: int) -> Forgotten:
+        """Drop the oldest month whole, if all in it has ended and may go. Counts months: one, or none.
+
+        Before that, its dead letters and checkpoints go, `limit` at a time. Raises like `make_months`.
+        """
+
+    async def forget_ended(
+        self, policy: RetentionPolicy, *, now: datetime, limit: int, after: UUID | None = None
+    ) -> Forgotten:
+        """Walk over `limit` old ended executions from `after` on, and forget those that may go.
+
+        With each go its attempts, log lines, checkpoint and dead letter. Log lines go first, at most 10,000 a
+        call. Counts executions.
+        """
+
+    async def forget_occurrences(
+        self, *, before: datetime, limit: int, after: UUID | None = None
+    ) -> Forgotten:
+        """Forget ledger rows about times before `before` that were recorded before `before`."""
+
+    async def forget_checkpoints(
+        self, *, ended_before: datetime, limit: int, after: UUID | None = None
+    ) -> Forgotten:
+        """Walk over `limit` checkpoints, and forget those of executions that ended before then."""
+
+    async def forget_requests(self, *, before: datetime, limit: int) -> Forgotten:
+        """Forget which claims were asked for before then. After that, the same request claims anew."""
+
+    async def forget_idempotency_keys(self, *, before: datetime, limit: int) -> Forgotten:
+        """Forget keys that were first used before then. After that, the same request is a new one."""
+
+    async def forget_workers(self, *, before: datetime, limit: int) -> Forgotten:
+        """Forget workers that left or fell silent before then. One that still lives registers again."""
+
+
 class Store(Protocol):
     """All durable state, by noun."""
 
@@ -339,6 +393,8 @@ class Store(Protocol):
     def workers(self) -> WorkerStore: ...
     @property
     def shards(self) -> ShardStore: ...
+    @property
+    def upkeep(self) -> UpkeepStore: ...
 
     async def clock(self) -> datetime:
         """What time it is for the database. For the engine's clock alone, which hands it on as a value."""

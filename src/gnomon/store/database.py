@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
+
+from gnomon.core.retention import Month
 
 
 class Row(Protocol):
@@ -37,12 +40,26 @@ class Session(Protocol):
         """Run one named statement (on SQLite: one file of them) and return its rows."""
 
 
+class Partitions(Protocol):
+    """Months that can be made and dropped whole. Raises StoreUnavailable if others are in the way."""
+
+    async def make(self, *, now: datetime) -> Sequence[str]: ...
+
+    async def months(self) -> Sequence[Month]: ...
+
+    async def drop(self, month: Month) -> bool: ...
+
+
 class Database(Session, Protocol):
     """Outside a transaction, each `fetch` is atomic and durable by itself."""
 
     @property
     def dead_rows_linger(self) -> bool:
         """Whether deleted rows stay in indexes for a while, so that a claim must remember where it was."""
+
+    @property
+    def partitions(self) -> Partitions | None:
+        """None where a table is one piece."""
 
     def transaction(self) -> AbstractAsyncContextManager[Session]: ...
 

@@ -185,9 +185,6 @@ class SqlExecutions:
         await self._gates.admit_after({one.job_id for one in found}, now=now)
         return {one.id: one.status for one in found}
 
-    async def forget_requests(self, *, before: datetime) -> None:
-        await self._database.fetch("requests_forget", before=before)
-
     async def get(self, tenant_id: TenantId, execution_id: ExecutionId, *, now: datetime) -> Execution:
         rows = await self._database.read("executions_get", _wanted([execution_id]), tenant_id=tenant_id)
         if not rows:

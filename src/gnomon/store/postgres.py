@@ -14,9 +14,10 @@ import asyncpg
 from gnomon.errors import InvalidInput, StoreRefused, StoreUnavailable
 from gnomon.store import statements
 from gnomon.store.connections import Connections
-from gnomon.store.database import ForeignKeyViolation, Row, Rows, Session, UniqueViolation
+from gnomon.store.database import ForeignKeyViolation, Row, Rows, UniqueViolation
 from gnomon.store.migrate import AppliedMigration, Migration, applied_of, record_of
 from gnomon.store.partitions import partition_statements
+from gnomon.store.postgres_partitions import PostgresPartitions
 
 VERSION_MIN = 15
 CONNECTIONS_MAX = 10
@@ -132,13 +133,17 @@ class PostgresDatabase:
     read = fetch
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Session]:
+    async def transaction(self) -> AsyncIterator[PostgresSession]:
         try:
             async with self._session() as session, session._connection.transaction():
                 yield session
         except _TRY_AGAIN as error:
             # The body is the caller's, so only the caller can run it again.
             raise StoreUnavailable(f"PostgreSQL broke a deadlock at our cost: {error}") from error
+
+    @property
+    def partitions(self) -> PostgresPartitions:
+        return PostgresPartitions(self)
 
     async def close(self) -> None:
         await self._connections.close()
@@ -161,7 +166,6 @@ class PostgresDatabase:
     async def apply_migration(self, migration: Migration, *, now: datetime) -> bool:
         await self._make_bookkeeping()
         async with self.transaction() as session:
-            assert isinstance(session, PostgresSession)
             # Fail rather than stop the queue behind a lock that somebody holds.
             await session.run_text(f"SET LOCAL lock_timeout = '{MIGRATION_LOCK_TIMEOUT.seconds}s'")
             await session.run_text("LOCK TABLE schema_migrations IN EXCLUSIVE MODE")
@@ -173,7 +177,7 @@ class PostgresDatabase:
         return True
 
     async def _make_partitions(self, now: datetime) -> None:
-        for statement in partition_statements(now):
+        for statement in partition_statements(now).values():
             # A month whose rows are in the default partition already stays there: late is not lost.
             with suppress(asyncpg.exceptions.CheckViolationError):
                 async with self._session() as session:

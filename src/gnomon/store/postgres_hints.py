@@ -86,18 +86,20 @@ class PostgresHints:
         self._listeners = Listeners()
         self._sending: asyncio.Task[None] | None = None
         self._listening: asyncio.Task[None] | None = None
+        self._is_closed = False
 
     def announce(self, topic: Topic) -> None:
         self._outgoing.add(topic)
-        if self._sending is None:
+        if self._sending is None and not self._is_closed:
             self._sending = asyncio.create_task(self._send(), name="gnomon-hints-send")
 
     def listen(self, on_hint: OnHint) -> Callable[[], None]:
-        if self._listening is None:
+        if self._listening is None and not self._is_closed:
             self._listening = asyncio.create_task(self._listen(), name="gnomon-hints-listen")
         return self._listeners.add(on_hint)
 
     async def close(self) -> None:
+        self._is_closed = True
         tasks = [task for task in (self._sending, self._listening) if task is not None]
         for task in tasks:
             task.cancel()

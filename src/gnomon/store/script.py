@@ -37,7 +37,7 @@ def _steps(dialect: str, migration: Migration, *, now: datetime) -> Iterator[str
     values = record_of(migration) | {"now": now if dialect == "postgres" else to_micros(now)}
     yield _written_out(texts["migration_record"], values) + ";"
     if dialect == "postgres":
-        yield from (f"{statement.rstrip()};" for statement in partition_statements(now))
+        yield from (f"{statement.rstrip()};" for statement in partition_statements(now).values())
 
 
 def _written_out(text: str, values: dict[str, object]) -> str:

@@ -14,6 +14,7 @@ from gnomon.store.records import SqlCheckpoints, SqlDeadLetters, SqlLogs
 from gnomon.store.revisions import Revisions
 from gnomon.store.schedules import SqlSchedules
 from gnomon.store.shards import SqlShards
+from gnomon.store.upkeep import SqlUpkeep
 from gnomon.store.workers import SqlTenants, SqlWorkers
 
 
@@ -34,6 +35,7 @@ class SqlStore:
         self.dead_letters = SqlDeadLetters(database)
         self.workers = SqlWorkers(database)
         self.shards = SqlShards(database)
+        self.upkeep = SqlUpkeep(database)
 
     async def clock(self) -> datetime:
         [row] = await self.database.read("clock")

@@ -143,6 +143,7 @@ class SqliteDatabase:
 
     dialect = "sqlite"
     dead_rows_linger = False
+    partitions = None
 
     def __init__(self, path: str) -> None:
         if sqlite3.sqlite_version_info < SQLITE_VERSION_MIN:

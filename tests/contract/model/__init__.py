@@ -14,6 +14,7 @@ from tests.contract.model.records import ModelCheckpoints, ModelDeadLetters, Mod
 from tests.contract.model.schedules import ModelSchedules
 from tests.contract.model.shards import ModelShards
 from tests.contract.model.state import State
+from tests.contract.model.upkeep import ModelUpkeep
 from tests.contract.model.workers import ModelTenants, ModelWorkers
 
 
@@ -31,6 +32,7 @@ class ModelStore:
         self.dead_letters = ModelDeadLetters(self.state)
         self.workers = ModelWorkers(self.state)
         self.shards = ModelShards(self.state)
+        self.upkeep = ModelUpkeep(self.state)
 
     async def clock(self) -> datetime:
         return datetime.now(UTC)

@@ -105,9 +105,6 @@ class ModelExecutions:
         await self._admit_after({self.state.runs[one].job_id for one in answer}, now)
         return answer
 
-    async def forget_requests(self, *, before: datetime) -> None:
-        self.state.requests = {one: at for one, at in self.state.requests.items() if at >= before}
-
     async def get(self, tenant_id: TenantId, execution_id: ExecutionId, *, now: datetime) -> Execution:
         run = self.state.runs.get(execution_id)
         if run is None or run.tenant_id != tenant_id:

@@ -255,6 +255,7 @@ async def test_a_fork_bomb_goes_off_inside_its_limits(handler: ScriptHandler, op
 
 async def test_the_program_goes_when_the_worker_lets_go(handler: ScriptHandler, open_folder: Path) -> None:
     """What happens when the worker is killed: the pipe to the launcher ends."""
+    place = open_folder / "scripts"
     marker, ready = f"1000.{uuid4().int % 10**9}", open_folder / "ready"
     code = f"""
 import asyncio, os, signal, sys
@@ -262,13 +263,13 @@ from gnomon.handlers.script import ScriptHandler
 from gnomon.settings import HandlerSettings
 from tests.attempts import a_payload, an_attempt
 payload = a_payload({{"interpreter": "bash", "script": "sleep {marker} & echo r > {ready}; sleep {marker}"}})
-asyncio.run(ScriptHandler(HandlerSettings()).run(payload, an_attempt()))
+asyncio.run(ScriptHandler(HandlerSettings(script_folder={str(place)!r})).run(payload, an_attempt()))
 """
     worker = await asyncio.create_subprocess_exec(sys.executable, "-c", code, cwd=Path.cwd())
     await text_of(ready)
     worker.kill()
     await worker.wait()
-    while with_marker(marker):  # noqa: ASYNC110 - the kernel sets no event for us.
+    while with_marker(marker) or list(place.iterdir()):  # noqa: ASYNC110 - the kernel sets no event for us.
         await asyncio.sleep(0.005)
 
 

@@ -105,6 +105,7 @@ def test_a_dead_worker_costs_an_attempt_and_only_if_the_lease_had_run_out() -> N
 
     assert (change.status, change.attempts, change.crashes) == (E.PENDING, 1, 1)
     assert change.attempt is AttemptOutcome.EXPIRED
+    assert change.due == NOON + MINUTE
     assert change.only_if_expired_at == NOON + MINUTE
 
 

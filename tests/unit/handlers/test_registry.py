@@ -56,7 +56,7 @@ def entry(name: str, value: str) -> EntryPoint:
 def test_our_own_handlers_are_found() -> None:
     discovered = discover(HandlerSettings())
     assert not discovered.broken
-    assert discovered.registry.kinds >= {"dummy", "python", "script"}
+    assert discovered.registry.kinds >= {"dummy", "http", "python", "script"}
 
 
 def test_a_plugin_that_fails_is_named_and_the_others_run() -> None:

@@ -1,0 +1,1 @@
+SELECT id FROM jobs WHERE id > :after ORDER BY id LIMIT :limit

@@ -1,0 +1,1 @@
+DELETE FROM checkpoints WHERE execution_id = ANY (:wanted.id::uuid[])

@@ -1,0 +1,10 @@
+-- An ended execution never changes again, so what was seen as spent still is.
+DELETE FROM attempts WHERE execution_id IN (SELECT wanted.id FROM wanted);
+
+DELETE FROM checkpoints WHERE execution_id IN (SELECT wanted.id FROM wanted);
+
+DELETE FROM dead_letters WHERE execution_id IN (SELECT wanted.id FROM wanted);
+
+DELETE FROM endings WHERE execution_id IN (SELECT wanted.id FROM wanted);
+
+DELETE FROM executions WHERE id IN (SELECT wanted.id FROM wanted)

@@ -1,0 +1,67 @@
+"""The functions that the processes of these tests run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+from gnomon.handlers.base import Context
+from gnomon.handlers.functions import Functions
+
+functions = Functions(home="tests.acceptance.engine.jobs:functions")
+
+
+def effect(sink: str, context: Context, **more: object) -> None:
+    """One line, on the disk before we go on: what the outside world saw of an attempt."""
+    line = json.dumps(
+        {"execution": str(context.execution_id), "claim": context.claim, "at": time.time(), **more}
+    )
+    with Path(sink).open("ab") as file:
+        file.write(line.encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+async def noop() -> None:
+    """Nothing, as quickly as possible."""
+
+
+async def touch(sink: str, context: Context, seconds: float = 0.0) -> str:
+    effect(sink, context, what="start")
+    await asyncio.sleep(seconds / 2)
+    await context.checkpoint({"half": True}, progress=0.5)
+    await asyncio.sleep(seconds / 2)
+    effect(sink, context, what="end")
+    return "done"
+
+
+async def busy_loop(sink: str, context: Context, seconds: float) -> str:
+    """Keeps the event loop, and most of the time the interpreter's lock."""
+    effect(sink, context, what="start")
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pass
+    effect(sink, context, what="end")
+    return "done"
+
+
+def stubborn_thread(sink: str, context: Context, seconds: float) -> str:
+    """Sleeps in pieces, so that it can be stopped between two of them."""
+    effect(sink, context, what="start")
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        time.sleep(0.05)
+    effect(sink, context, what="end")
+    return "done"
+
+
+async def kills_its_worker() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+for function in (noop, touch, busy_loop, stubborn_thread, kills_its_worker):
+    functions.add(function.__name__, function)
