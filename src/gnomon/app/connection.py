@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from math import inf
@@ -15,15 +15,16 @@ from random import Random
 from gnomon.app.engine import Engine
 from gnomon.app.opening import dialect_of, open_database, open_hints, open_store
 from gnomon.app.registering import registered
-from gnomon.client import Client, Draft, Ends
+from gnomon.client import Ask, Client, Draft, Ends
 from gnomon.client.surroundings import Surroundings
-from gnomon.core.execution import Execution, ExecutionId
+from gnomon.core.execution import Enqueued, Execution, ExecutionId
 from gnomon.core.ids import IdSource
 from gnomon.core.job import Definition, JobId
 from gnomon.engine.clock import Clock, StoreClock
 from gnomon.engine.telemetry import Happening, What
 from gnomon.errors import JobNotFound
-from gnomon.settings import read
+from gnomon.settings import Settings, read
+from gnomon.store.foreign import session_on
 from gnomon.store.hints import Hints
 from gnomon.store.migrate import migrate
 from gnomon.store.sql_store import SqlStore
@@ -71,6 +72,11 @@ class Connection:
         for name in stale:
             del self.job_ids[name]
         return bool(stale)
+
+    async def enqueue_in(self, theirs: object, asks: Sequence[Ask]) -> Sequence[Enqueued]:
+        """Through a connection of the user's own, in the transaction that is open on it."""
+        async with session_on(theirs) as session:
+            return await self.client.executions.enqueue_within(session, asks)
 
     async def wait(self, execution_id: ExecutionId, patience: timedelta | None) -> Execution:
         return await self.client.executions.wait(execution_id, timeout=patience)
@@ -122,10 +128,10 @@ def connection_to(engine: Engine, check: Callable[[Definition], None]) -> Connec
     return connection
 
 
-def chosen_database(given: str | None) -> str:
-    """What was given, else what the environment or the file of settings says, else the embedded default."""
-    options: dict[str, str | None] = {"database": given}
-    return read(options=options, environment=os.environ, folder=Path.cwd()).settings().database
+def chosen_settings(database: str | None) -> Settings:
+    """What the environment and the file of settings say, else the defaults; but this database, if given."""
+    options: dict[str, str | None] = {"database": database}
+    return read(options=options, environment=os.environ, folder=Path.cwd()).settings()
 
 
 def _ids() -> IdSource:

@@ -6,12 +6,12 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar, overload
 from weakref import WeakKeyDictionary
 
-from gnomon.app.connection import Connection, chosen_database, connection_to, open_connection
+from gnomon.app.connection import Connection, chosen_settings, connection_to, open_connection
 from gnomon.app.declaration import Declaration, Seconds
 from gnomon.app.engine import Engine
 from gnomon.app.job_function import JobFunction
@@ -20,6 +20,7 @@ from gnomon.client import Client
 from gnomon.core.job import PRIORITY_DEFAULT, Definition, Delivery
 from gnomon.core.retry import RetryPolicy
 from gnomon.core.schedule import Schedule
+from gnomon.handlers.discovery import discover
 from gnomon.handlers.function import FunctionHandler
 from gnomon.handlers.functions import Functions, Isolation
 from gnomon.settings import HandlerSettings
@@ -141,6 +142,13 @@ class Gnomon:
         """
         return (await self.connected()).client
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether the store was opened in this event loop."""
+        loop = asyncio.get_running_loop()
+        is_in_charge = self._in_charge is not None and self._in_charge[0] is loop
+        return is_in_charge or (loop in self._places and self._places[loop].connection is not None)
+
     async def connected(self) -> Connection:
         loop = asyncio.get_running_loop()
         if self._in_charge is not None and self._in_charge[0] is loop:
@@ -155,7 +163,7 @@ class Gnomon:
         place = self._places.setdefault(loop, _Place())
         async with place.turn:
             if place.connection is None:
-                place.connection = await open_connection(chosen_database(self._database), self.check)
+                place.connection = await open_connection(chosen_settings(self._database).database, self.check)
             return place.connection
 
     async def close(self) -> None:
@@ -177,6 +185,31 @@ class Gnomon:
         await self.close()
 
     # In the process that runs the jobs -----------------------------------------------------------------
+
+    @asynccontextmanager
+    async def running(self, *, slots: int | None = None) -> AsyncIterator[Engine]:
+        """Scheduler and worker in this event loop until the end of the block, as `gnomon up` runs them.
+
+        A file belongs to this process meanwhile, and is made if need be. At the end, what runs may finish.
+        """
+        from gnomon.app.process import Role, alone, running_engine  # It knows apps, so it comes after us.
+
+        settings = replace(chosen_settings(self._database), app=())
+        if slots is not None:
+            settings = replace(settings, worker=replace(settings.worker, slots=slots))
+        given = {FunctionHandler.kind: lambda chosen: FunctionHandler(chosen, self.functions)}
+        handlers = discover(settings.handlers, given=given).registry
+        async with (
+            alone(settings),
+            running_engine(settings, Role.SCHEDULER | Role.WORKER, handlers=handlers) as engine,
+            self.attached(engine),
+        ):
+            running = asyncio.create_task(engine.node.run(), name="gnomon")
+            try:
+                yield engine
+            finally:
+                engine.node.drain()
+                await running
 
     @asynccontextmanager
     async def attached(self, engine: Engine) -> AsyncIterator[Connection]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sqlite3
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -34,6 +35,9 @@ SCHEDULE_OPTIONS = WHEN_OPTIONS | {"name"}
 
 class Connector(Protocol):
     """What a job needs of its app."""
+
+    @property
+    def is_connected(self) -> bool: ...
 
     async def connected(self) -> Connection: ...
 
@@ -94,6 +98,14 @@ class JobFunction(Generic[P, Returned, Result]):
         """A run for each set of arguments, all or none, in order."""
         return await self._plain.enqueue_many(many)
 
+    async def enqueue_in(self, connection: object, /, **arguments: Any) -> Run[Result]:
+        """Like `enqueue`, in the transaction that is open on a connection of yours to the same database.
+
+        The run exists exactly if you commit. `connection` is one of asyncpg, of psycopg 3 (async or not), or
+        an sqlite3.Connection. Workers are not told, and find it at their next look, within a second or so.
+        """
+        return await self._plain.enqueue_in(connection, **arguments)
+
     async def schedule(self, **arguments: Any) -> Job:
         """A job of its own that calls this function by a schedule, with these arguments.
 
@@ -119,18 +131,35 @@ class Call(Generic[Result]):
     async def enqueue_many(self, many: Iterable[Mapping[str, Any]]) -> Sequence[Run[Result]]:
         asks = [self._ask(arguments) for arguments in many]
         connection = await self._app.connected()
-
-        async def enqueue() -> Sequence[Enqueued]:
-            job_id = await connection.job_id(self._job.name)
-            return await connection.client.executions.enqueue_many([ask(job_id) for ask in asks])
-
         try:
-            enqueued = await enqueue()
+            enqueued = await self._enqueue(connection, asks)
         except JobNotFound as error:
             if not connection.forget(error):
                 raise
-            enqueued = await enqueue()
+            enqueued = await self._enqueue(connection, asks)
         return [self._run(one) for one in enqueued]
+
+    async def enqueue_in(self, connection: object, /, **arguments: Any) -> Run[Result]:
+        ask = self._ask(arguments)
+        if (
+            isinstance(connection, sqlite3.Connection)
+            and connection.in_transaction
+            and not self._app.is_connected
+        ):
+            # Registering jobs writes, and a file has one writer, which is the caller.
+            raise InvalidInput(
+                "connection", "is in a transaction already. Call app.connect() before it begins."
+            )
+        ours = await self._app.connected()
+        job_id = await ours.job_id(self._job.name)
+        [enqueued] = await ours.enqueue_in(connection, [ask(job_id)])
+        return self._run(enqueued)
+
+    async def _enqueue(
+        self, connection: Connection, asks: Sequence[Callable[[JobId], Ask]]
+    ) -> Sequence[Enqueued]:
+        job_id = await connection.job_id(self._job.name)
+        return await connection.client.executions.enqueue_many([ask(job_id) for ask in asks])
 
     async def schedule(self, **arguments: Any) -> Job:
         given, options = split(arguments, self._job.signature, SCHEDULE_OPTIONS)

@@ -23,10 +23,12 @@ from gnomon.core.execution import (
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.instants import check_duration, check_instant
 from gnomon.core.job import JobId
-from gnomon.core.limits import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX
+from gnomon.core.limits import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, check_batch
 from gnomon.core.records import ExecutionFilter, LogLine, Page, Redrive
 from gnomon.core.schedule import DELAY_MAX
 from gnomon.errors import DeadLetterNotFound, ExecutionNotFound, IllegalTransition, InvalidInput
+from gnomon.store.database import Session
+from gnomon.store.executions import enqueue_within
 from gnomon.store.hints import Topic
 
 _DEAD = (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT)
@@ -80,6 +82,16 @@ class Executions:
         if any(one.due is None or one.due <= now for one in asked):
             self._own.announce(Topic.WORK)
         return enqueued
+
+    async def enqueue_within(self, session: Session, asks: Sequence[Ask]) -> Sequence[Enqueued]:
+        """The same, in a transaction that the caller has open: kept exactly if the caller commits.
+
+        Nobody is told, since nobody could see it yet. Workers find it at their next look.
+        """
+        check_batch(len(asks), field="executions")
+        now = self._own.clock.now()
+        asked = [ask.as_new(self._own.new_execution_id(now), now=now) for ask in asks]
+        return await enqueue_within(session, self._own.tenant_id, asked, now=now) if asked else []
 
     async def retry(self, execution_id: ExecutionId) -> Enqueued:
         """Run an ended execution again, as a new one with the same input. Raises ExecutionNotFound.

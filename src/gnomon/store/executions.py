@@ -91,29 +91,9 @@ class SqlExecutions:
         made: Collection[UUID] = frozenset(),
     ) -> Sequence[Enqueued]:
         async with self._database.transaction() as session:
-            first = await first_answer(session, tenant_id, idempotency, [one.id for one in asked], now=now)
-            if first is not None:
-                return [Enqueued(ExecutionId(made), is_new=False) for made in first]
-            jobs = await jobs_for(session, tenant_id, {one.job_id for one in asked})
-            holders = await _take_keys(session, tenant_id, [one for one in asked if one.id not in made])
-            kept = [holders.get(one.id, one.id) for one in asked]
-            await settle_answer(session, tenant_id, idempotency, kept)
-            rows = [
-                _asked_row(one, jobs[one.job_id], now=now)
-                for one, holder in zip(asked, kept, strict=True)
-                if holder == one.id and one.id not in made
-            ]
-            if rows:
-                await session.fetch(
-                    "enqueue", Rows("asked", _ASKED, rows, _UNIFORM_ASKED), tenant_id=tenant_id, now=now
-                )
-                gated = {job_id for job_id, job in jobs.items() if job["slots"] is not None}
-                if gated:
-                    await admit(session, gated, now=now)
-            return [
-                Enqueued(holder, holder == one.id and one.id not in made)
-                for one, holder in zip(asked, kept, strict=True)
-            ]
+            return await enqueue_within(
+                session, tenant_id, asked, now=now, idempotency=idempotency, made=made
+            )
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
         try:
@@ -229,6 +209,41 @@ def _in_order(rows: Sequence[Row]) -> Sequence[Row]:
     by_time = sorted(rows, key=itemgetter(5, 0))
     by_time.sort(key=itemgetter(4), reverse=True)
     return by_time
+
+
+async def enqueue_within(
+    session: Session,
+    tenant_id: TenantId,
+    asked: Sequence[NewExecution],
+    *,
+    now: datetime,
+    idempotency: Idempotency | None = None,
+    made: Collection[UUID] = frozenset(),
+) -> Sequence[Enqueued]:
+    """In the transaction of the session, ours or a user's. `made` are those that an earlier call has made."""
+    first = await first_answer(session, tenant_id, idempotency, [one.id for one in asked], now=now)
+    if first is not None:
+        return [Enqueued(ExecutionId(one), is_new=False) for one in first]
+    jobs = await jobs_for(session, tenant_id, {one.job_id for one in asked})
+    holders = await _take_keys(session, tenant_id, [one for one in asked if one.id not in made])
+    kept = [holders.get(one.id, one.id) for one in asked]
+    await settle_answer(session, tenant_id, idempotency, kept)
+    rows = [
+        _asked_row(one, jobs[one.job_id], now=now)
+        for one, holder in zip(asked, kept, strict=True)
+        if holder == one.id and one.id not in made
+    ]
+    if rows:
+        await session.fetch(
+            "enqueue", Rows("asked", _ASKED, rows, _UNIFORM_ASKED), tenant_id=tenant_id, now=now
+        )
+        gated = {job_id for job_id, job in jobs.items() if job["slots"] is not None}
+        if gated:
+            await admit(session, gated, now=now)
+    return [
+        Enqueued(holder, holder == one.id and one.id not in made)
+        for one, holder in zip(asked, kept, strict=True)
+    ]
 
 
 async def jobs_for(session: Session, tenant_id: TenantId, job_ids: Collection[UUID]) -> Mapping[UUID, Row]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,8 +12,8 @@ from random import Random
 from gnomon.app.calls import duration
 from gnomon.app.connection import Connection
 from gnomon.app.gnomon import Gnomon
-from gnomon.client import Client
-from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, WorkerId
+from gnomon.client import Ask, Client
+from gnomon.core.execution import Enqueued, Execution, ExecutionId, ExecutionStatus, WorkerId
 from gnomon.core.ids import IdSource
 from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.worker import Registration
@@ -157,6 +157,10 @@ class Inline:
 @dataclass
 class _InlineConnection(Connection):
     run: Inline | None = None
+
+    async def enqueue_in(self, theirs: object, asks: Sequence[Ask]) -> Sequence[Enqueued]:
+        """The store of the test is no part of anybody's transaction: kept at once."""
+        return await self.client.executions.enqueue_many(asks)
 
     async def wait(self, execution_id: ExecutionId, patience: timedelta | None) -> Execution:
         """A test that waits lets the jobs run; a job that waits leaves that to whoever runs it."""
