@@ -28,7 +28,7 @@ from gnomon.core.records import ExecutionFilter, LogLine, Page, Redrive
 from gnomon.core.schedule import DELAY_MAX
 from gnomon.errors import DeadLetterNotFound, ExecutionNotFound, IllegalTransition, InvalidInput
 from gnomon.store.database import Session
-from gnomon.store.executions import enqueue_within
+from gnomon.store.enqueuing import enqueue_within
 from gnomon.store.hints import Topic
 
 _DEAD = (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT)
