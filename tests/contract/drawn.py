@@ -37,7 +37,7 @@ from tests.contract.given import ADA, BOB, NOW
 NewId = Callable[[], Any]
 
 NOBODY = JobId(UUID(int=7))
-NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"]
+NAMES = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]
 WORDS = st.sampled_from(["x", "y"])
 KINDS, QUEUES, CAPABILITIES = ["echo", "http"], ["default", "slow"], ["gpu", "eu"]
 priorities = st.integers(0, 9)
@@ -59,7 +59,7 @@ schedules = st.just(Schedule()) | st.builds(
     misfire=st.sampled_from(Misfire),
     misfire_grace=st.just(timedelta(seconds=5)),
     catchup_limit=st.integers(1, 3),
-    overlap=st.sampled_from([Overlap.ALLOW, Overlap.SKIP]),
+    overlap=st.sampled_from(Overlap),
     max_runs=st.none() | st.integers(1, 4),
 )
 
@@ -72,6 +72,7 @@ definitions = st.builds(
     queue=st.sampled_from(QUEUES),
     capabilities=st.just(frozenset()) | some(CAPABILITIES),
     priority=priorities,
+    max_concurrent=st.none() | st.integers(1, 3),
     delivery=st.sampled_from(Delivery),
 )
 
@@ -94,22 +95,30 @@ outcomes: st.SearchStrategy[Outcome] = st.sampled_from(
 
 
 def first_jobs(new_id: NewId, tenant: TenantId) -> list[NewJob]:
-    """A world that lives from the start: a plain job, one that fires often, one for few workers."""
+    """A world that lives from the start: a plain job, one that fires often, one for few workers; one with few
+    slots, one that fires after the plain one has succeeded, one that replaces its own runs."""
     often = Schedule(Interval(timedelta(seconds=7), NOW), misfire=Misfire.FIRE_ALL, catchup_limit=2)
     definitions = [
         Definition("echo", retry=RetryPolicy(max_attempts=2, backoff_base=timedelta(seconds=30))),
         Definition("http", schedule=often, priority=7),
         Definition("echo", queue="slow", capabilities=frozenset({"gpu"}), delivery=Delivery.AT_MOST_ONCE),
+        Definition(
+            "echo", max_concurrent=2, priority=6, retry=RetryPolicy(backoff_base=timedelta(seconds=7))
+        ),
+        Definition("http", schedule=often),
+        Definition("http", schedule=replace(often, overlap=Overlap.REPLACE)),
     ]
+    ids = [new_id() for _ in definitions]
     return [
         NewJob(
-            id=new_id(),
+            id=job_id,
             tenant_id=tenant,
             name=name,
             definition=definition,
             next_run_time=first_run(definition.schedule, now=NOW, seed=seed_of(tenant, name)),
+            dependencies=frozenset({ids[0]} if job_id == ids[4] else ()),
         )
-        for name, definition in zip(NAMES, definitions, strict=False)
+        for job_id, name, definition in zip(ids, NAMES, definitions, strict=False)
     ]
 
 

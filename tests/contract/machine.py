@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.firing import plan
+from gnomon.core.gates import slots
 from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, Job, JobStatus, NewJob, TenantId
 from gnomon.core.lease import LEASE, Claim, ClaimRequest, Leased
@@ -70,6 +71,16 @@ class Machine(RuleBasedStateMachine):
         if hasattr(self, "twins"):
             self.twins.compare(TENANTS, now=self.now)
 
+    @invariant()
+    def no_job_runs_more_than_it_has_slots(self) -> None:
+        """Unless it had more when they were let in."""
+        if hasattr(self, "twins"):
+            for job in self.state.jobs.values():
+                running = sum(
+                    run.job_id == job.id and run.lease is not None for run in self.state.runs.values()
+                )
+                assert job.revision > 1 or running <= (slots(job.definition) or running)
+
     def new_id(self) -> Any:
         return self.ids.next(self.now)
 
@@ -104,7 +115,7 @@ class Machine(RuleBasedStateMachine):
         self.twins.ask("schedules", "fire", self.firings[-len(due) :] if due else [], now=self.now)
 
     def _planned(self, job: Job) -> Firing:
-        live = sum(run.job_id == job.id and run.end is None for run in self.state.runs.values())
+        live = self.twins.ask("schedules", "live", [job.id])[job.id]
         return plan(job, now=self.now, live=live, excluded_dates=frozenset(), new_id=self.new_id, limit=5)
 
     # Executions -----------------------------------------------------------------------------------------
@@ -129,6 +140,17 @@ class Machine(RuleBasedStateMachine):
         self.requests.append(request)
         until = self.now + lease
         self.leased += self.twins.ask("executions", "claim", request, now=self.now, lease_until=until)
+
+    @rule(data=data, later=pauses, limit=st.integers(1, 3))
+    def sweep(self, data: st.DataObject, later: timedelta, limit: int) -> None:
+        """Let in what may pass, of the jobs that the sweep finds or of any."""
+        self.now += later
+        page = self.twins.ask("executions", "gated", now=self.now, limit=limit)
+        if page.next:
+            page = self.twins.ask("executions", "gated", now=self.now, limit=limit, after=page.next)
+        any_job = data.draw(st.lists(st.sampled_from(list(self.state.jobs)), max_size=2))
+        wanted = page.items or any_job
+        self.twins.ask("executions", "admit", wanted, now=self.now, limit=limit)
 
     @precondition(lambda self: self.leased)
     @rule(data=data)

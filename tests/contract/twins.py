@@ -79,6 +79,7 @@ async def _visible(
         "workers": list(await store.workers.list(limit=EVERYTHING)),
         "leases": list(await store.executions.expired(now=FAR_AWAY, limit=EVERYTHING)),
         "next due": await store.schedules.next_due(),
+        "live": dict(await store.schedules.live(list(model.state.jobs))),
         "checkpoints": dict(await store.checkpoints.load(list(model.state.runs))),
     }
     for tenant in tenants:

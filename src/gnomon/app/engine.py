@@ -7,7 +7,7 @@ import logging
 import resource
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -15,10 +15,12 @@ from random import Random
 from gnomon.app.opening import dialect_of, is_in_memory, open_hints, open_store
 from gnomon.core.ids import IdSource
 from gnomon.core.lease import LEASE
+from gnomon.core.retention import RetentionPolicy
 from gnomon.core.worker import Registration
 from gnomon.engine.clock import ClockKeeper, StoreClock
 from gnomon.engine.completer import Completer
 from gnomon.engine.heartbeat import Heartbeat
+from gnomon.engine.maintenance import Maintenance
 from gnomon.engine.node import DRAIN, Node
 from gnomon.engine.notebook import Capture, Notebook
 from gnomon.engine.pulse import Pulse
@@ -60,6 +62,7 @@ class EngineOptions:
     poll: timedelta = POLL
     fire_batch: int = BATCH
     shards: bool = True
+    retention: RetentionPolicy = field(default_factory=RetentionPolicy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +140,9 @@ class _Assembly:
             telemetry=self.telemetry,
         )
         sweeper = Sweeper(executions=self.store.executions, clock=self.clock, admitted=announce_work)
+        maintenance = Maintenance(upkeep=self.store.upkeep, clock=self.clock, policy=self.options.retention)
         self.on_hint[Topic.SCHEDULE] = scheduler.wakeup.set
-        self.services += [scheduler, reaper, sweeper]
+        self.services += [scheduler, reaper, sweeper, maintenance]
 
     def _shards(self, stack: AsyncExitStack) -> Callable[[], Collection[int] | None]:
         """How this scheduler knows which jobs are its own. With a file there is nobody to share with."""

@@ -87,6 +87,7 @@ async def running_engine(
         poll=settings.poll,
         fire_batch=settings.scheduler.batch,
         shards=settings.scheduler.shards,
+        retention=settings.retention,
     )
     if Role.WORKER not in role:
         async with open_engine(options) as engine:

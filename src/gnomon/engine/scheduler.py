@@ -89,7 +89,7 @@ class Scheduler:
 
     def _pass_over(self, job_id: JobId, why: str) -> None:
         """One job that cannot be fired must not hold up the others, nor fill the log."""
-        logger.error("job %s %s; tried again in %s", job_id, why, PASS_OVER)
+        logger.error("job passed over for a while: it %s", why, extra={"job": str(job_id)})
         self._passed_over[job_id] = self._clock.now() + PASS_OVER
 
     async def _plan(self, jobs: Sequence[Job]) -> Sequence[Firing]:

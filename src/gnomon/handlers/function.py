@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import Any
 
@@ -79,7 +80,10 @@ class FunctionHandler:
                 return await self._threads.run(partial(function.call, **arguments), grace=self._grace)
             result = function.call(**arguments)
             return await result if function.is_async else result
-        except (SystemExit, StopIteration) as error:
+        except (SystemExit, StopIteration, asyncio.CancelledError) as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise
             # Each of them means something to the event loop that the function did not mean.
             raise JobFailed(f"{type(error).__name__}: {error}", kind=type(error).__name__) from error
 

@@ -109,11 +109,22 @@ def _become(order: dict[str, Any], launcher: int, *, keep: int) -> NoReturn:
         raise OSError("The launcher is gone.")
     os.umask(0o077)
     os.chdir(order["folder"])
-    name = order["argv"][0]
-    try:
-        os.execvpe(name, order["argv"], order["env"])  # noqa: S606 - that is what we are for.
-    except OSError as error:
-        raise OSError(f"{name!r} cannot be executed as user {os.getuid()}: {error.strerror}.") from error
+    _execute(order["argv"], order["env"])
+
+
+def _execute(argv: list[str], env: dict[str, str]) -> NoReturn:
+    """Search and execute. Not by os.execvpe, which imports: the user we are now may not read our Python."""
+    name = argv[0]
+    folders = [""] if "/" in name else [f"{folder}/" for folder in env["PATH"].split(":") if folder]
+    reason: str | None = "not found"
+    for folder in folders:
+        try:
+            os.execve(folder + name, argv, env)  # noqa: S606 - that is what we are for.
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            reason = error.strerror
+    raise OSError(f"{name!r} cannot be executed as user {os.getuid()}: {reason}.")
 
 
 def _limit(limits: dict[str, int], *, uid: int) -> None:

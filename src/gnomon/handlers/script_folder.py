@@ -7,10 +7,9 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gnomon.core.document import JSON, check_json
 from gnomon.core.limits import RESULT_BYTES_MAX
@@ -80,10 +79,9 @@ class Folder:
 
     def remove(self) -> None:
         """What cannot be removed stays, and costs only space. Returns when nothing is left to try."""
-        if self.user is None:
-            shutil.rmtree(self.outer, onerror=_unlock)
-        else:  # Root gets in everywhere, and must change no modes: a path may have become a link.
-            shutil.rmtree(self.outer, ignore_errors=True)
+        if self.user is None:  # Else we are root, who gets in everywhere, and who must change no modes.
+            _unlock(self.outer)
+        shutil.rmtree(self.outer, ignore_errors=True)
 
     def _put(self, path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
@@ -108,14 +106,10 @@ class Folder:
         return text
 
 
-def _unlock(function: Callable[..., Any], path: str, _: object) -> None:
+def _unlock(top: Path) -> None:
     """A script may have locked its own folders."""
-    try:
-        Path(path).parent.chmod(WORKABLE)
-        if function is os.unlink or function is os.rmdir:
-            function(path)
-        else:
-            Path(path).chmod(WORKABLE)
-            shutil.rmtree(path, ignore_errors=True)
-    except OSError:
-        return
+    for place, folders, _ in os.walk(top):
+        for folder in (Path(place, name) for name in folders):
+            if not folder.is_symlink():
+                with suppress(OSError):
+                    folder.chmod(WORKABLE)

@@ -72,7 +72,7 @@ class WorkerSettings:
         key="drain_seconds",
     )
     lease: timedelta = setting(
-        Seconds(5, 600),
+        Seconds(2, 600),
         LEASE,
         "How long a silent worker keeps its executions. Renewed at a third of it.",
         key="lease_seconds",

@@ -1,8 +1,8 @@
 """Where a claimer looks for work: the lanes that fit, from where it was last.
 
 Deleted rows stay in PostgreSQL's indexes until no snapshot can see them. A claimer that started each scan
-at the front would wade through all it ever took. So it remembers, per lane and priority, the last
-`(due, id)` it took, and goes on from there. It starts over once a second, and when a scan comes back short,
+at the front would wade through all it ever took. So it remembers, per lane and priority, the `(due, id)` up
+to which it took all, and goes on from there. It starts over once a second, and when a scan comes back short,
 so work that arrives behind it waits no longer than that.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from uuid import UUID
 
 from gnomon.core.job import DEFAULT_TENANT, PRIORITY_MAX, PRIORITY_MIN
@@ -24,6 +25,10 @@ FIRST_INSTANT = datetime(1, 1, 1, tzinfo=UTC)
 
 Position = tuple[datetime, UUID]
 _FRONT: Position = (FIRST_INSTANT, FIRST_ID)
+
+# In the columns of `claim`: the priority; the due time and the id.
+PRIORITY = itemgetter(3)
+POSITION = itemgetter(4, 0)
 
 
 class AskedBefore(Exception):
@@ -43,17 +48,22 @@ class Claimer:
         starts_over = not timedelta(0) <= now - self._front_at < self._rescan
         if starts_over:
             await self._start_over(now)
-        rows = await self._scan(request, now=now, lease_until=lease_until)
+        lane_ids = self._lanes_of(request)
+        rows = await self._scan(request, lane_ids, now=now, lease_until=lease_until)
         if not rows and not starts_over:
             # An empty answer must mean that there is nothing, also behind us and in new lanes.
             remembered = bool(self._positions)
             if await self._start_over(now) or remembered:
-                rows = await self._scan(request, now=now, lease_until=lease_until)
+                lane_ids = self._lanes_of(request)
+                rows = await self._scan(request, lane_ids, now=now, lease_until=lease_until)
         if len(rows) < request.limit:
             self._positions.clear()
         else:
-            self._remember(rows)
+            self._remember(lane_ids, rows)
         return rows
+
+    def _lanes_of(self, request: ClaimRequest) -> Sequence[int]:
+        return sorted(number for lane, number in self._lanes.known.items() if lane.fits(request))
 
     async def _start_over(self, now: datetime) -> bool:
         """True if there are lanes that were not known before."""
@@ -61,8 +71,9 @@ class Claimer:
         self._front_at = now
         return await self._lanes.refresh()
 
-    async def _scan(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:
-        lane_ids = sorted(number for lane, number in self._lanes.known.items() if lane.fits(request))
+    async def _scan(
+        self, request: ClaimRequest, lane_ids: Sequence[int], *, now: datetime, lease_until: datetime
+    ) -> Sequence[Row]:
         scan = [
             (lane_id, priority, *self._positions.get((lane_id, priority), _FRONT))
             for priority in PRIORITIES
@@ -86,11 +97,12 @@ class Claimer:
                 raise
             raise AskedBefore from None
 
-    def _remember(self, rows: Sequence[Row]) -> None:
+    def _remember(self, lane_ids: Sequence[int], rows: Sequence[Row]) -> None:
         if not self._rescan or not self._database.dead_rows_linger:
             return
-        # In the order of the scan, so the last one of a place counts. If it is not the furthest, no harm.
+        # In the order of the scan, so the last one of a priority counts. If it is not the furthest, no harm.
+        last = dict(zip(map(PRIORITY, rows), rows, strict=True))
+        # A scan takes the first of all its lanes, so each of them is taken as far as that.
         self._positions |= {
-            (row[3], row[4]): (row[5], row[0])
-            for row in rows  # (lane, priority): (due, id)
+            (lane_id, priority): POSITION(row) for priority, row in last.items() for lane_id in lane_ids
         }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from operator import itemgetter
 from uuid import UUID
 
 from gnomon.core.execution import Attempt, Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
@@ -15,21 +14,17 @@ from gnomon.core.limits import check_batch, check_limit
 from gnomon.core.records import ExecutionFilter, Page
 from gnomon.errors import ExecutionNotFound, InvalidInput, StoreUnavailable
 from gnomon.store.base import Applied, Decision
-from gnomon.store.claimer import AskedBefore, Claimer
+from gnomon.store.changes import are_plain_endings, change_rows, ending_rows, first_decisions
+from gnomon.store.claimer import POSITION, PRIORITY, AskedBefore, Claimer
 from gnomon.store.database import Database, Row, Rows, UniqueViolation
 from gnomon.store.enqueuing import enqueue_within
 from gnomon.store.gates import Gates
 from gnomon.store.revisions import Revisions
-from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, document_text, execution_of, is_possible
+from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, execution_of, is_possible
 
 EXPIRED_LIMIT_MAX = 10_000
 ROUNDS_MAX = 100
 
-_CHANGE = (
-    "execution_id", "claim", "status", "attempt", "attempts", "crashes", "due", "result", "failure_kind",
-    "failure_message", "dead", "expired_at", "waits_for",
-)  # fmt: skip
-_UNIFORM_CHANGE = frozenset({"status", "attempt", "attempts"})
 _PAGES = {
     ExecutionStatus.PENDING: "executions_page_pending",
     ExecutionStatus.QUEUED: "executions_page_queued",
@@ -107,31 +102,33 @@ class SqlExecutions:
     async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Applied]:
         if not decisions:
             return []
-        claims = [decision.claim for decision in decisions]
-        # A claim is spent by its first decision; a second one in the same batch is a late one.
-        first = dict(zip(reversed(claims), range(len(claims) - 1, -1, -1), strict=True))
-        possible = [decisions[place] for claim, place in first.items() if is_possible(claim)]
-        rows = sorted(map(_change_row, possible), key=itemgetter(0, 1))
-        answer = await self._apply(rows, now=now) if rows else []
+        first = first_decisions(decisions)
+        answer = await self._apply(first, now=now) if first else []
         refused = [row for row in answer if row["claim"] is not None]
         if len(refused) < len(answer):
             await self._gates.admit_after([row["job_id"] for row in answer if row["job_id"]], now=now)
-        if not refused and len(rows) == len(decisions):
+        if not refused and len(first) == len(decisions):
             return [Applied.APPLIED] * len(decisions)
-        lost = {Claim(row["execution_id"], row["claim"]) for row in refused}
-        lost.update(claim for claim in first if not is_possible(claim))
-        settled = await self._settled(claims)
-        return [
-            Applied.APPLIED
-            if decision.claim not in lost and first[decision.claim] == place
-            else Applied.REPLAYED
-            if settled.get(decision.claim) == decision.change.attempt
-            else Applied.LOST
-            for place, decision in enumerate(decisions)
-        ]
+        return await self._answers(decisions, {Claim(row["execution_id"], row["claim"]) for row in refused})
 
-    async def _apply(self, rows: Sequence[tuple[object, ...]], *, now: datetime) -> Sequence[Row]:
-        return await self._database.fetch("apply", Rows("change", _CHANGE, rows, _UNIFORM_CHANGE), now=now)
+    async def _apply(self, first: Sequence[Decision], *, now: datetime) -> Sequence[Row]:
+        if are_plain_endings(first):
+            return await self._database.fetch("apply_endings", ending_rows(first), now=now)
+        return await self._database.fetch("apply", change_rows(first), now=now)
+
+    async def _answers(self, decisions: Sequence[Decision], refused: Collection[Claim]) -> Sequence[Applied]:
+        settled = await self._settled([decision.claim for decision in decisions])
+        spent = {claim for claim, _ in decisions if claim in refused or not is_possible(claim)}
+        answers = []
+        for claim, change in decisions:
+            if claim not in spent:
+                answers.append(Applied.APPLIED)
+                spent.add(claim)
+            elif settled.get(claim) == change.attempt:
+                answers.append(Applied.REPLAYED)
+            else:
+                answers.append(Applied.LOST)
+        return answers
 
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
         check_limit(limit, limit_max=EXPIRED_LIMIT_MAX)
@@ -200,28 +197,9 @@ class SqlExecutions:
 
 def _in_order(rows: Sequence[Row]) -> Sequence[Row]:
     """By priority, then due time, then id. Two plain sorts: the second one keeps the order of the first."""
-    by_time = sorted(rows, key=itemgetter(5, 0))
-    by_time.sort(key=itemgetter(4), reverse=True)
+    by_time = sorted(rows, key=POSITION)
+    by_time.sort(key=PRIORITY, reverse=True)
     return by_time
-
-
-def _change_row(decision: Decision) -> tuple[object, ...]:
-    claim, change = decision.claim, decision.change
-    return (
-        claim.execution_id,
-        claim.number,
-        change.status,
-        change.attempt,
-        change.attempts,
-        change.crashes or None,  # NULL reads as 0, and a column of NULLs is not sent.
-        change.due,
-        document_text(change.result),
-        change.failure.kind if change.failure else None,
-        change.failure.message if change.failure else None,
-        change.dead,
-        change.only_if_expired_at,
-        change.waits_for,
-    )
 
 
 def _wanted(wanted: Iterable[UUID]) -> Rows:

@@ -70,13 +70,16 @@ async def admit(
     return count
 
 
-async def replace_runs(session: Session, job_id: JobId, *, by: Collection[UUID], now: datetime) -> None:
-    """End what waits of a job and ask what runs to stop, but for the new ones.
+async def lock(session: Session, job_ids: Iterable[UUID]) -> None:
+    """Before a row of their queue is touched: who lets in holds the gate and may wait for that row."""
+    await session.fetch("gates_lock", wanted(job_ids))
 
-    Claims and retries move executions between our statements: go on until there is nothing left. The gate
-    comes first: who lets in holds it and may wait for a row that we have ended.
+
+async def replace_runs(session: Session, job_id: JobId, *, by: Collection[UUID], now: datetime) -> None:
+    """End what waits of a job and ask what runs to stop, but for the new ones. Its gate is locked.
+
+    Claims and retries move executions between our statements: go on until there is nothing left.
     """
-    await session.fetch("gates_lock", wanted([job_id]))
     for _ in range(ROUNDS_MAX):
         await session.fetch("replaced_stop", job_id=job_id)
         await session.fetch("replaced_end", wanted(by), job_id=job_id, now=now)

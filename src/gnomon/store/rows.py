@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -121,38 +122,34 @@ class Hold(NamedTuple):
     cancel_requested: bool = False
 
 
-def hold_of(row: Row) -> Hold:
-    return Hold(row["worker"], row["started_at"], row["lease_until"], row["cancel_requested"])
+# What Leased(...), Claim(...) and Document(...) do, without the call in between that doubles their price.
+_leased: Callable[[Iterable[Any]], Leased] = partial(tuple.__new__, Leased)
+_claim: Callable[[Iterable[Any]], Claim] = partial(tuple.__new__, Claim)
+_document: Callable[[Iterable[Any]], Document] = partial(tuple.__new__, Document)
 
 
-LEASED_COLUMNS = 11
-_new = tuple.__new__
-
-
-def leased_of(row: Iterable[Any], revision: Revision, hold: Hold) -> Leased:
-    """The columns of `claim`, which `claimed` and `expired` begin with too, in their order: the hot path."""
-    execution_id, _, _, _, priority, due, nominal_time, claim, attempts, crashes, text = row
-    worker, started_at, lease_until, cancel_requested = hold
-    # What Leased(...), Claim(...) and Document(...) do, without the call in between that doubles their price.
-    return _new(
-        Leased,
-        (
-            _new(Claim, (execution_id, claim)),
-            revision.tenant_id,
-            revision.job_id,
-            revision,
-            worker,
-            priority,
-            nominal_time,
-            due,
-            None if text is None else _new(Document, (text,)),
-            attempts,
-            crashes,
-            started_at,
-            lease_until,
-            cancel_requested,
-        ),
+def leased_of(columns: Iterable[Iterable[Any]], revisions: Sequence[Revision]) -> list[Leased]:
+    """From the columns of `claimed` and `expired`, in their order. By column, since this is the hot path."""
+    ids, _, _, priorities, due, nominal_times, numbers, attempts, crashes, texts, *hold = columns
+    workers, started_at, lease_until, cancel_requested = hold
+    fields = zip(
+        map(_claim, zip(ids, numbers, strict=True)),
+        [revision.tenant_id for revision in revisions],
+        [revision.job_id for revision in revisions],
+        revisions,
+        workers,
+        priorities,
+        nominal_times,
+        due,
+        [None if text is None else _document((text,)) for text in texts],
+        attempts,
+        crashes,
+        started_at,
+        lease_until,
+        cancel_requested,
+        strict=False,  # What all rows share comes without end.
     )
+    return list(map(_leased, fields))
 
 
 def execution_of(row: Row, *, now: datetime) -> Execution:

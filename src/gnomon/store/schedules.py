@@ -14,7 +14,7 @@ from gnomon.core.records import Calendar
 from gnomon.errors import InvalidInput, TenantNotFound
 from gnomon.store.base import Due, Unreadable
 from gnomon.store.database import Database, ForeignKeyViolation, Row, Rows, Session
-from gnomon.store.gates import admit, replace_runs, wanted
+from gnomon.store.gates import admit, lock, replace_runs, wanted
 from gnomon.store.rows import job_of
 
 LAST_INSTANT = datetime(9999, 12, 31, tzinfo=UTC)
@@ -132,6 +132,7 @@ async def _fire(session: Session, firings: Sequence[Firing], *, now: datetime) -
 
 async def _after_firing(session: Session, firings: Sequence[Firing], *, now: datetime) -> None:
     """What is new is not yet to be seen by others: to end the runs before it now is to end them first."""
+    await lock(session, [firing.job_id for firing in firings])
     for firing in firings:
         if firing.replaces:
             new = [one.execution_id for one in firing.occurrences if one.execution_id]

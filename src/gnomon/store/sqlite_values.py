@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any
 from uuid import UUID
@@ -87,14 +87,16 @@ def packed(batch: Rows) -> tuple[str, str, list[object]]:
     parameters: list[object] = []
     listed: list[list[object]] = []
     for name, column in zip(batch.columns, zip(*batch.rows, strict=True), strict=True):
-        if column.count(column[0]) == len(column):
+        if _is_uniform(column):
             if column[0] is not None:
                 values[name] = "?"
                 parameters += bound(column[:1])
-        elif all(isinstance(value, UUID) for value in column):
+            continue
+        are_ids = {issubclass(kind, UUID) for kind in set(map(type, column))}
+        if are_ids == {True}:
             values[name] = f"substr(?, {ID_BYTES} * key + 1, {ID_BYTES})"
-            parameters.append(b"".join(bound(column)))  # type: ignore[arg-type]
-        elif any(isinstance(value, UUID) for value in column):
+            parameters.append(b"".join([value.bytes for value in column]))
+        elif True in are_ids:
             values[name] = f"unhexed(json_extract(value, '$[{len(listed)}]'))"
             listed.append([None if value is None else value.hex for value in column])
         else:
@@ -108,13 +110,19 @@ def read(cursor: sqlite3.Cursor) -> list[Row]:
     names = [column[0] for column in cursor.description]
     columns = zip(*cursor.fetchall(), strict=True)
     converted = [_read_column(name, column) for name, column in zip(names, columns, strict=False)]
-    return [sqlite3.Row(cursor, row) for row in zip(*converted, strict=True)]
+    return list(map(partial(sqlite3.Row, cursor), zip(*converted, strict=True)))
 
 
 def _read_column(name: str, column: tuple[Any, ...]) -> Iterable[object]:
     reader = _READ.get(name)
     if reader is None:
         return column
+    if _is_uniform(column):
+        return [None if column[0] is None else reader(column[0])] * len(column)
     if None in column:
         return [None if value is None else reader(value) for value in column]
     return map(reader, column)
+
+
+def _is_uniform(column: tuple[Any, ...]) -> bool:
+    return column.count(column[0]) == len(column)

@@ -71,16 +71,13 @@ class ModelExecutions:
         answers = [self._apply(decision.claim, decision.change, now) for decision in decisions]
         runs = [self.state.runs.get(decision.claim.execution_id) for decision in decisions]
         changed = zip(runs, answers, strict=True)
-        await self._admit_after(
+        self._admit_after(
             {run.job_id for run, answer in changed if run and run.watched and answer is Applied.APPLIED}, now
         )
         return answers
 
     async def admit(self, job_ids: Collection[JobId], *, now: datetime, limit: int) -> int:
         return gates.admit(self.state, gates.with_dependents(self.state, job_ids), now, limit)
-
-    async def _admit_after(self, job_ids: Collection[JobId], now: datetime) -> None:
-        await self.admit(job_ids, now=now, limit=10_000)
 
     async def gated(self, *, now: datetime, limit: int, after: UUID | None = None) -> Page[JobId]:
         waiting = {run.job_id for run in self.state.runs.values() if run.waits_for}
@@ -102,7 +99,7 @@ class ModelExecutions:
             if run is not None and run.tenant_id == tenant_id:
                 run.stop(now)
                 answer[execution_id] = run.status(now)
-        await self._admit_after({self.state.runs[one].job_id for one in answer}, now)
+        self._admit_after({self.state.runs[one].job_id for one in answer}, now)
         return answer
 
     async def get(self, tenant_id: TenantId, execution_id: ExecutionId, *, now: datetime) -> Execution:
@@ -131,6 +128,9 @@ class ModelExecutions:
     async def attempts(self, tenant_id: TenantId, execution_id: ExecutionId) -> Sequence[Attempt]:
         run = self.state.runs.get(execution_id)
         return list(run.history) if run is not None and run.tenant_id == tenant_id else []
+
+    def _admit_after(self, job_ids: Collection[JobId], now: datetime) -> None:
+        gates.admit(self.state, gates.with_dependents(self.state, job_ids), now)
 
     def _enqueue(self, new: NewExecution, job: Job, now: datetime) -> Enqueued:
         if new.id in self.state.runs:

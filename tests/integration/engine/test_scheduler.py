@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from gnomon.core.document import JSON
 from gnomon.core.execution import ExecutionStatus, Trigger
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job
 from gnomon.core.occurrence import SkipReason
 from gnomon.core.records import Calendar, ExecutionFilter
 from gnomon.core.schedule import CronTiming, Interval, Misfire, Schedule
-from gnomon.engine.service import POLL
+from gnomon.engine.service import NOW, POLL
 from gnomon.engine.telemetry import What
 from gnomon.handlers.base import Context
+from tests.contract.test_schedules import vanish
 from tests.integration.engine.rig import Rig
 
 MINUTE = timedelta(minutes=1)
@@ -103,3 +106,24 @@ async def test_a_date_of_its_calendar_is_skipped_with_the_reason(rig: Rig) -> No
     [skipped] = await rig.store.schedules.occurrences(DEFAULT_TENANT, job.id, limit=10)
     assert skipped.reason is SkipReason.CALENDAR
     assert rig.telemetry.counts[What.SKIPPED] == 1
+
+
+async def test_a_job_whose_zone_vanished_is_reported_and_passed_over_for_a_while(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    in_calcutta = Definition(kind="test", schedule=Schedule(CronTiming("* * * * *", "Asia/Calcutta")))
+    lost = await rig.job(in_calcutta, name="lost")
+    job = await rig.job(every(MINUTE))
+    vanish("Asia/Calcutta", monkeypatch)
+    rig.clock.advance(MINUTE)
+    scheduler = rig.scheduler()
+
+    assert await scheduler.step() == NOW
+
+    assert await runs(rig, job) == 1
+    assert [record.job for record in caplog.records] == [str(lost.id)]  # type: ignore[attr-defined]
+    assert await scheduler.step() > NOW
+    assert len(caplog.records) == 1
+    rig.clock.advance(MINUTE)
+    await scheduler.step()
+    assert len(caplog.records) == 2

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
 
 from gnomon.core.dst import Gap
+from gnomon.core.execution import WaitsFor
 from gnomon.core.job import JobStatus
 from gnomon.core.occurrence import SkipReason
 from gnomon.core.schedule import CronTiming, Interval, Misfire, Once, Overlap, Schedule
 from tests.unit.core.builders import (
     DAY,
     HOUR,
+    JOB_ID,
     MINUTE,
     NOON,
     SECOND,
@@ -82,6 +85,37 @@ def test_the_other_overlap_policies_fire(overlap: Overlap) -> None:
     firing = step(job_with(Schedule(HOURLY, overlap=overlap), due=NOON), now=NOON, live=3)
 
     assert fired(firing.occurrences) == [NOON]
+
+
+def test_overlap_replace_fires_only_the_last_of_several_due_times() -> None:
+    schedule = Schedule(HOURLY, overlap=Overlap.REPLACE, misfire=Misfire.FIRE_ALL, max_runs=1)
+
+    firing = step(job_with(schedule, due=NOON), now=NOON + 2 * HOUR, live=1)
+
+    assert skipped(firing.occurrences) == [(NOON, 2, SkipReason.OVERLAP)]
+    assert fired(firing.occurrences) == [NOON + 2 * HOUR]
+    assert (firing.fires, firing.replaces, firing.status) == (1, True, JobStatus.COMPLETED)
+
+
+def test_a_firing_that_skips_everything_replaces_nothing() -> None:
+    schedule = Schedule(HOURLY, overlap=Overlap.REPLACE, misfire=Misfire.IGNORE)
+
+    assert not step(job_with(schedule, due=NOON), now=NOON + 30 * MINUTE, live=1).replaces
+
+
+@pytest.mark.parametrize("overlap", [Overlap.ALLOW, Overlap.SKIP, Overlap.QUEUE])
+def test_the_other_overlap_policies_replace_nothing(overlap: Overlap) -> None:
+    assert not step(job_with(Schedule(HOURLY, overlap=overlap), due=NOON), now=NOON).replaces
+
+
+def test_a_firing_says_at_which_gate_its_runs_wait_and_since_when() -> None:
+    job = replace(job_with(Schedule(HOURLY), due=NOON), dependencies=frozenset({JOB_ID}))
+
+    first = step(job, now=NOON)
+    second = step(after_firing(job, first), now=NOON + HOUR)
+
+    assert (first.waits_for, first.previous_run_time) == (WaitsFor.JOBS, None)
+    assert (second.waits_for, second.previous_run_time) == (WaitsFor.JOBS, NOON)
 
 
 def test_a_paused_job_skips_its_times_and_stays_paused() -> None:

@@ -134,9 +134,14 @@ async def test_a_cancelled_error_of_a_function_does_not_pass_for_a_cancelled_tas
     def raises() -> None:
         raise asyncio.CancelledError
 
-    with pytest.raises(JobFailed) as failed:
-        await handler_of(raises).run(call("raises"), an_attempt())
-    assert failed.value.kind == "CancelledError"
+    async def raises_too() -> None:
+        raise asyncio.CancelledError
+
+    handler = handler_of(raises, raises_too)
+    for name in ("raises", "raises_too"):
+        with pytest.raises(JobFailed) as failed:
+            await handler.run(call(name), an_attempt())
+        assert failed.value.kind == "CancelledError"
 
 
 async def test_a_function_that_looks_is_stopped_by_its_context() -> None:

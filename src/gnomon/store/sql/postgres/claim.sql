@@ -45,6 +45,6 @@ WITH picked AS MATERIALIZED (
            claim + 1, attempts, crashes, :worker, :now, :lease_until, :request_id, watched, awaited
     FROM picked
 )
-SELECT picked.execution_id, picked.job_id, picked.revision, picked.lane_id, picked.priority, picked.due,
+SELECT picked.execution_id, picked.job_id, picked.revision, picked.priority, picked.due,
        picked.nominal_time, picked.claim + 1 AS claim, picked.attempts, picked.crashes, executions.input
 FROM picked JOIN executions ON executions.id = picked.execution_id

@@ -1,7 +1,12 @@
-WITH gone AS (
-    DELETE FROM queue
+-- In the order of ids, so that a batch that cancels and this one cannot wait for each other.
+WITH found AS MATERIALIZED (
+    SELECT execution_id FROM queue
     WHERE job_id = :job_id AND watched AND execution_id <> ALL (:wanted.id::uuid[])
-    RETURNING execution_id, tenant_id, claim, attempts, due
+    ORDER BY execution_id
+    FOR UPDATE
+), gone AS (
+    DELETE FROM queue USING found WHERE queue.execution_id = found.execution_id
+    RETURNING queue.execution_id, tenant_id, claim, attempts, due
 ), freed AS (
     DELETE FROM unique_keys USING gone WHERE unique_keys.execution_id = gone.execution_id
 )

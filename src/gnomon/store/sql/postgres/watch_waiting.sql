@@ -1,9 +1,14 @@
 -- Moved, not updated: claim.sql deletes by place, and a row that is updated has moved. A claim that has locked
 -- the row wins, and one that comes too late finds it gone and takes it next time.
-WITH moved AS (
-    DELETE FROM queue
+-- In the order of ids, so that a batch that cancels and this one cannot wait for each other.
+WITH found AS MATERIALIZED (
+    SELECT execution_id FROM queue
     WHERE job_id = :job_id AND NOT (watched AND (awaited OR NOT :awaited::boolean))
-    RETURNING *
+    ORDER BY execution_id
+    FOR UPDATE
+), moved AS (
+    DELETE FROM queue USING found WHERE queue.execution_id = found.execution_id
+    RETURNING queue.*
 )
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim,
                    attempts, crashes, waits_for, newer_than, watched, awaited)

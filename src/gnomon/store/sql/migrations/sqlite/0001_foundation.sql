@@ -169,7 +169,7 @@ CREATE TABLE endings (
     execution_id    BLOB    NOT NULL PRIMARY KEY,
     tenant_id       BLOB    NOT NULL,
     outcome         TEXT    NOT NULL
-                    CHECK (outcome IN ('COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELLED', 'SKIPPED')),
+                    CHECK (outcome = 'COMPLETED' OR outcome IN ('FAILED', 'TIMEOUT', 'CANCELLED', 'SKIPPED')),
     last_attempt    TEXT, -- NULL: it ended while it waited.
     claim           INTEGER NOT NULL CHECK (claim >= 0),
     attempts        INTEGER NOT NULL CHECK (attempts BETWEEN 0 AND claim),

@@ -1,6 +1,5 @@
 -- As many as there are free slots. Taken is what runs, and what was let in and waits for a worker; both in one
 -- statement, so an execution on its way from one to the other is counted once.
--- A row of queue is updated only while it waits at a gate: claim.sql deletes the others by their place.
 UPDATE queue SET waits_for = NULL
 WHERE queue.waits_for = 'slot' AND queue.execution_id IN (
     SELECT waiting.execution_id FROM queue AS waiting

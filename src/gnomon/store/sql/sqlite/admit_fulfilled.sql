@@ -1,5 +1,4 @@
 -- What they wait for has come true: on to the gate of the slots, or to the workers.
--- A row of queue is updated only while it waits at a gate: claim.sql deletes the others by their place.
 UPDATE queue
 SET waits_for = (SELECT CASE WHEN slots IS NOT NULL THEN 'slot' END FROM jobs WHERE jobs.id = :job_id)
 WHERE queue.waits_for = 'jobs' AND queue.execution_id IN (

@@ -1,0 +1,2 @@
+UPDATE leases SET watched = 1, awaited = awaited OR :awaited
+WHERE job_id = :job_id AND NOT (watched AND (awaited OR NOT :awaited))
