@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from math import inf
@@ -36,7 +37,7 @@ _ENDS = frozenset({What.COMPLETED, What.FAILED, What.CANCELLED})
 
 @dataclass
 class Connection:
-    """`job_ids` are those of the declared jobs, which were registered when it was opened."""
+    """`registered` are the names of the declared jobs that are known to be in the store as declared."""
 
     store: SqlStore
     hints: Hints
@@ -44,6 +45,7 @@ class Connection:
     ids: IdSource
     check: Callable[[Definition], None]
     ends: Ends = field(default_factory=Ends)
+    registered: set[str] = field(default_factory=set)
     job_ids: dict[str, JobId] = field(default_factory=dict)
     is_own: bool = True  # Else somebody else closes what it uses.
     learned_at: float = -inf
@@ -55,10 +57,14 @@ class Connection:
             )
         )
 
-    async def register(self, drafts: Iterable[Draft]) -> None:
-        for draft in drafts:
-            if draft.name not in self.job_ids:
-                self.job_ids[draft.name] = (await registered(self.client, draft)).id
+    async def register(self, drafts: Mapping[str, Callable[[], Draft]]) -> None:
+        """Once for each name. A job that somebody deletes later is not made again behind their back."""
+        if len(self.registered) == len(drafts):
+            return
+        for name, draft in drafts.items():
+            if name not in self.registered:
+                self.job_ids[name] = (await registered(self.client, draft())).id
+                self.registered.add(name)
 
     async def job_id(self, name: str) -> JobId:
         """Raises JobNotFound. A job that was deleted and made again has a new id."""
@@ -116,7 +122,8 @@ async def open_connection(url: str, check: Callable[[Definition], None]) -> Conn
     return connection
 
 
-def connection_to(engine: Engine, check: Callable[[Definition], None]) -> Connection:
+@contextmanager
+def connection_to(engine: Engine, check: Callable[[Definition], None]) -> Iterator[Connection]:
     """The parts of an engine that runs in this loop. Who waits for a run of its worker is told at once."""
     connection = Connection(engine.store, engine.hints, engine.clock, engine.ids, check, is_own=False)
 
@@ -125,7 +132,10 @@ def connection_to(engine: Engine, check: Callable[[Definition], None]) -> Connec
             connection.ends.tell(happening.execution_id)
 
     engine.telemetry.listeners.append(listen)
-    return connection
+    try:
+        yield connection
+    finally:
+        engine.telemetry.listeners.remove(listen)
 
 
 def chosen_settings(database: str | None) -> Settings:

@@ -16,7 +16,7 @@ from gnomon.app.declaration import Declaration, Seconds
 from gnomon.app.engine import Engine
 from gnomon.app.job_function import JobFunction
 from gnomon.app.sync import Sync
-from gnomon.client import Client
+from gnomon.client import Client, Draft
 from gnomon.core.job import PRIORITY_DEFAULT, Definition, Delivery
 from gnomon.core.retry import RetryPolicy
 from gnomon.core.schedule import Schedule
@@ -70,6 +70,7 @@ class Gnomon:
         self.functions = Functions(home=home)
         self.jobs: dict[str, JobFunction[Any, Any, Any]] = {}
         self.sync = Sync(self._loop_in_charge, self.close)
+        self._drafts: dict[str, Callable[[], Draft]] = {}
         self._database = database
         self._handler = FunctionHandler(HandlerSettings(), self.functions)
         self._places: WeakKeyDictionary[Loop, _Place] = WeakKeyDictionary()
@@ -114,6 +115,7 @@ class Gnomon:
             self.functions.home = self._found_in(function)
         self.functions.add(job.name, job.body(), isolation=declaration.isolation)
         self.jobs[job.name] = job
+        self._drafts[job.name] = job.draft
         return job
 
     def _found_in(self, function: Callable[..., Any]) -> str | None:
@@ -156,7 +158,7 @@ class Gnomon:
         else:
             connection = await self._opened(loop)
         await connection.keep_time()
-        await connection.register(job.draft() for job in self.jobs.values())
+        await connection.register(self._drafts)
         return connection
 
     async def _opened(self, loop: Loop) -> Connection:
@@ -217,8 +219,9 @@ class Gnomon:
 
         The declared jobs are registered. Jobs that enqueue others do it by the engine's own connections.
         """
-        async with self.through(connection_to(engine, self.check)) as connection:
-            yield connection
+        with connection_to(engine, self.check) as connection:
+            async with self.through(connection):
+                yield connection
 
     @asynccontextmanager
     async def through(self, connection: Connection) -> AsyncIterator[Connection]:

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from gnomon import Gnomon, InvalidInput
+from gnomon.app.attaching import apps_of
+from gnomon.app.connection import chosen_settings
+from gnomon.app.process import Role, alone, running_engine
 from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import JobStatus
+from gnomon.core.job import DEFAULT_TENANT, JobStatus
 from gnomon.errors import StoreRefused
 from tests.conftest import MakeDatabase
 from tests.integration.app.shop import Order, Receipt, make_app
@@ -121,3 +124,24 @@ def test_without_an_address_the_settings_decide(tmp_path: Path, monkeypatch: pyt
     app.sync(app.connect())
     app.sync.close()
     assert (tmp_path / "elsewhere.db").exists()
+
+
+async def test_a_worker_registers_the_apps_that_its_settings_name_and_they_use_its_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "named_app.py").write_text(
+        "from tests.integration.app.shop import make_app\napp = make_app()\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    chosen = chosen_settings(f"sqlite://{tmp_path}/shop.db")
+    settings = replace(chosen, app=("named_app:app",))
+    async with alone(settings), running_engine(settings, Role.WORKER) as engine:
+        [app] = apps_of(settings.app)
+        running = asyncio.create_task(engine.node.run())
+
+        assert await (await app.jobs["fan_out"].enqueue(numbers=[1])).result(timeout=20) == 3
+        assert await (await app.jobs["from_a_thread"].enqueue(number=1)).result(timeout=20) == 3
+        assert (await engine.store.jobs.named(DEFAULT_TENANT, "tidy")).next_run_time is not None
+
+        engine.node.drain()
+        await running

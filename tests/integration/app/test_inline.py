@@ -17,6 +17,7 @@ from gnomon.app.registering import registered
 from gnomon.client import Draft
 from gnomon.core.execution import ExecutionStatus
 from gnomon.core.job import JobStatus
+from gnomon.errors import JobNotFound
 from gnomon.testing import ManualClock, inline
 from tests.integration.app.shop import Order, Receipt, make_app
 
@@ -143,6 +144,15 @@ async def test_a_job_that_was_deleted_and_made_again_is_found_again(app: Gnomon)
 
         again = await job(app, "add").enqueue(a=1)
         assert await again.result() == 3
+
+
+async def test_a_job_that_was_deleted_is_not_made_again_behind_the_back_of_who_did_it(app: Gnomon) -> None:
+    async with inline(app) as run:
+        await run.client.jobs.delete((await run.client.jobs.named("add")).id)
+
+        for _ in range(2):
+            with pytest.raises(JobNotFound):
+                await job(app, "add").enqueue(a=1)
 
 
 async def test_code_does_not_overrule_a_person_who_cancelled_a_job(app: Gnomon) -> None:
