@@ -13,6 +13,7 @@ from gnomon.core.document import Document
 from gnomon.core.execution import Failure
 from gnomon.core.lease import Leased
 from gnomon.core.lifecycle import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, TimedOut
+from gnomon.core.limits import RESULT_BYTES_MAX
 from gnomon.errors import GnomonError
 from gnomon.handlers.base import Context, Handler, JobFailed, NotHere, Snooze
 
@@ -102,7 +103,7 @@ class Attempt:
         if result is None:
             return Succeeded()
         try:
-            return Succeeded(Document.of(result, field="result"))
+            return Succeeded(Document.of(result, field="result", bytes_max=RESULT_BYTES_MAX))
         except GnomonError as error:
             return Failed(Failure("bad_result", str(error)), permanent=True)
 

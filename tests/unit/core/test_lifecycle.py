@@ -177,7 +177,7 @@ def test_what_holds_for_every_outcome(lease: Leased, outcome: Outcome, jitter: f
     if change.status in (E.FAILED, E.TIMEOUT):
         assert change.dead is not None
         assert change.failure is not None
-    if isinstance(outcome, Failed | TimedOut | LeaseExpired) and change.due is not None:
+    if isinstance(outcome, Failed | TimedOut) and change.due is not None:
         least = backoff(policy, lease.attempt, jitter=0.0)
         assert change.due >= NOON + least
     assert (change.only_if_expired_at is not None) == isinstance(outcome, LeaseExpired)
