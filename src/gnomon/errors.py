@@ -228,6 +228,38 @@ class LeaseLost(Conflict):
         self.claim = claim
 
 
+class RunFailed(Conflict):
+    """Somebody wanted the result of a run that ended without one. `kind` is that of its last failure."""
+
+    code = "RUN_FAILED"
+
+    def __init__(self, execution_id: UUID, *, status: str, kind: str, message: str) -> None:
+        super().__init__(f"Run {execution_id} ended {status} ({kind}): {message}")
+        self.execution_id = execution_id
+        self.status = status
+        self.kind = kind
+        self.message = message
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"status": self.status, "kind": self.kind, "message": self.message}
+
+
+class RunNotEnded(Conflict, TimeoutError):
+    """Somebody wanted the result of a run, and did not want to wait longer."""
+
+    code = "RUN_NOT_ENDED"
+
+    def __init__(self, execution_id: UUID, *, status: str) -> None:
+        super().__init__(f"Run {execution_id} has not ended yet; it is {status}. Ask again, or wait longer.")
+        self.execution_id = execution_id
+        self.status = status
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"status": self.status}
+
+
 # What the store cannot do ----------------------------------------------------------------------------
 
 

@@ -60,13 +60,14 @@ class SqliteGround:
 class PostgresGround:
     """One migrated database, emptied before each use: deleting a few rows is faster than a new database."""
 
-    def __init__(self, server: PostgresServer) -> None:
+    def __init__(self, server: PostgresServer, name: str = "contract") -> None:
         self._server = server
+        self._name = name
         self._dsn = ""
         self._clear = ""
 
     async def prepare(self) -> None:
-        self._dsn = await self._server.create_database("contract")
+        self._dsn = await self._server.create_database(self._name)
         await _migrate(self._dsn)
         async with _connection(self._dsn) as connection:
             self._clear = await _statements_that_clear(connection)

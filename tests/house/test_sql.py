@@ -38,6 +38,8 @@ RUNNERS = {
 BUILT_EXCEPTIONS: dict[str, str] = {
     f"{STORE}/sqlite.py::_wait_at_most": "A pragma takes no parameter; the number is ours.",
     f"{STORE}/sqlite.py::_fill": "The names of a batch and of its columns: ours, never a value.",
+    f"{STORE}/foreign.py::_fill": "The same on a connection of a user.",
+    f"{STORE}/foreign.py::close": "The names of those batches.",
 }
 
 # Statements that only one database needs, and why.

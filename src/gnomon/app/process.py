@@ -17,6 +17,7 @@ from enum import Flag, auto
 from pathlib import Path
 from random import Random
 
+from gnomon.app.attaching import attached_apps
 from gnomon.app.engine import Engine, EngineOptions, WorkerOptions, open_engine
 from gnomon.app.opening import alone_on, dialect_of, open_database
 from gnomon.core.execution import WorkerId
@@ -60,14 +61,24 @@ async def run_process(settings: Settings, role: Role, *, beside: Beside | None =
 
 async def run_alone(settings: Settings, *, beside: Beside | None = None) -> None:
     """All in one. A file belongs to this process until it ends, and is made and migrated if need be."""
-    with alone_on(settings.database, Holder(os.getpid(), socket.gethostname())):
-        if dialect_of(settings.database) == SqliteDatabase.dialect:
-            await _migrate(settings.database)
+    async with alone(settings):
         await run_process(settings, Role.SCHEDULER | Role.WORKER, beside=beside)
 
 
 @asynccontextmanager
-async def running_engine(settings: Settings, role: Role) -> AsyncIterator[Engine]:
+async def alone(settings: Settings) -> AsyncIterator[None]:
+    """If the database is a file: nobody else runs on it until the end of the block, and it is up to date."""
+    with alone_on(settings.database, Holder(os.getpid(), socket.gethostname())):
+        if dialect_of(settings.database) == SqliteDatabase.dialect:
+            await _migrate(settings.database)
+        yield
+
+
+@asynccontextmanager
+async def running_engine(
+    settings: Settings, role: Role, *, handlers: Registry | None = None
+) -> AsyncIterator[Engine]:
+    """An engine that is ready to run. Without `handlers`, a worker has all that are installed."""
     options = EngineOptions(
         settings.database,
         seed=secrets.randbits(128),
@@ -82,9 +93,10 @@ async def running_engine(settings: Settings, role: Role) -> AsyncIterator[Engine
         async with open_engine(options) as engine:
             yield engine
         return
-    handlers = installed_handlers(settings)
+    handlers = handlers or installed_handlers(settings)
+    options = replace(options, worker=_worker_options(settings, handlers))
     try:
-        async with open_engine(replace(options, worker=_worker_options(settings, handlers))) as engine:
+        async with open_engine(options) as engine, attached_apps(settings, engine):
             yield engine
     finally:
         await handlers.aclose()

@@ -18,6 +18,7 @@ class SkipReason(StrEnum):
     CATCHUP_WINDOW = "catchup_window"  # FIRE_ALL, but it lies before the catch-up window.
     OVERLAP = "overlap"  # A run was live and the policy is skip; or a later time replaced it at once.
     PAUSED = "paused"
+    CANCELLED = "cancelled"  # The job was cancelled or deleted before a scheduler came to it.
     CALENDAR = "calendar"  # The named calendar excludes its date.
     DST_GAP = "dst_gap"  # The civil time did not exist that day, and the gap policy is skip.
 

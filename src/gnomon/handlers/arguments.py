@@ -45,8 +45,15 @@ class Signature:
 
     def check(self, values: Mapping[str, JSON], *, field: str) -> None:
         """Refuse arguments that no input can repair. A missing one may come with the execution."""
+        self._check(values, self.partial, field)
+
+    def check_whole(self, values: Mapping[str, JSON], *, field: str) -> None:
+        """Refuse arguments that the function cannot be called with as they are."""
+        self._check(values, self.whole, field)
+
+    def _check(self, values: Mapping[str, JSON], into: type[msgspec.Struct], field: str) -> None:
         try:
-            self._convert(values, self.partial)
+            self._convert(values, into)
         except msgspec.ValidationError as error:
             raise InvalidInput(f"{field}.{_named(error)}", f"{error}.") from None
 

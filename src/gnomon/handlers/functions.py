@@ -121,6 +121,5 @@ def load(home: str) -> Functions:
     found = place if isinstance(place, Functions) else getattr(place, "functions", None)
     if not isinstance(found, Functions):
         raise InvalidInput("functions", f"{home!r} is a {type(place).__name__}, and holds no Functions.")
-    if found.home is None:
-        found.home = home
+    found.home = home  # Where we found it, a child process finds it too, with all that this import brings.
     return found

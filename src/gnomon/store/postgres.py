@@ -86,11 +86,7 @@ class PostgresSession:
 
     async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
         text, names = self._texts[statement]
-        for batch in batches:
-            # An empty batch still needs its columns: empty arrays.
-            columns = zip(*batch.rows, strict=True) if batch.rows else ((),) * len(batch.columns)
-            for name, column in zip(batch.columns, columns, strict=True):
-                values[f"{batch.name}.{name}"] = _array(column, is_uniform=name in batch.uniform)
+        values |= arrays(batches)
         rows: Sequence[Row] = await self._connection.fetch(text, *[values[name] for name in names])
         return rows
 
@@ -251,6 +247,17 @@ def _told(error: BaseException) -> Exception | None:
             "Add pooler=transaction to the query part of the database URL."
         )
     return None
+
+
+def arrays(batches: Sequence[Rows]) -> dict[str, tuple[object, ...]]:
+    """The columns of some batches as parameters of a statement."""
+    found = {}
+    for batch in batches:
+        # An empty batch still needs its columns: empty arrays.
+        columns = zip(*batch.rows, strict=True) if batch.rows else ((),) * len(batch.columns)
+        for name, column in zip(batch.columns, columns, strict=True):
+            found[f"{batch.name}.{name}"] = _array(column, is_uniform=name in batch.uniform)
+    return found
 
 
 def _array(column: tuple[object, ...], *, is_uniform: bool) -> tuple[object, ...]:

@@ -15,7 +15,7 @@ from gnomon.core.limits import check_batch, check_limit
 from gnomon.core.records import Checkpoint, DeadLetter, LogLevel, LogLine, Page, Redrive
 from gnomon.errors import DeadLetterNotFound
 from gnomon.store.database import Database, Row, Rows
-from gnomon.store.executions import jobs_for
+from gnomon.store.enqueuing import jobs_for
 from gnomon.store.gates import admit
 from gnomon.store.rows import (
     FIRST_ID,

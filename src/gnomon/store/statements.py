@@ -35,6 +35,11 @@ def numbered(text: str) -> tuple[str, tuple[str, ...]]:
     return _PARAMETER.sub(place, text), tuple(names)
 
 
+def pyformat(text: str) -> str:
+    """`:name` becomes `%(name)s`, as psycopg wants it."""
+    return _PARAMETER.sub(r"%(\1)s", text.replace("%", "%%"))
+
+
 def script(text: str) -> tuple[str, ...]:
     """The single statements of a file that holds several."""
     return tuple(part.strip() for part in text.split(";") if part.strip())

@@ -1,0 +1,148 @@
+"""A way from Python code to a store: opened once in an event loop, and used by everything in it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from math import inf
+from pathlib import Path
+from random import Random
+
+from gnomon.app.engine import Engine
+from gnomon.app.opening import dialect_of, open_database, open_hints, open_store
+from gnomon.app.registering import registered
+from gnomon.client import Ask, Client, Draft, Ends
+from gnomon.client.surroundings import Surroundings
+from gnomon.core.execution import Enqueued, Execution, ExecutionId
+from gnomon.core.ids import IdSource
+from gnomon.core.job import Definition, JobId
+from gnomon.engine.clock import Clock, StoreClock
+from gnomon.engine.telemetry import Happening, What
+from gnomon.errors import JobNotFound
+from gnomon.settings import Settings, read
+from gnomon.store.foreign import session_on
+from gnomon.store.hints import Hints
+from gnomon.store.migrate import migrate
+from gnomon.store.sql_store import SqlStore
+from gnomon.store.sqlite import SqliteDatabase
+
+LEARN_EVERY = timedelta(minutes=1)
+_ENDS = frozenset({What.COMPLETED, What.FAILED, What.CANCELLED})
+
+
+@dataclass
+class Connection:
+    """`registered` are the names of the declared jobs that are known to be in the store as declared."""
+
+    store: SqlStore
+    hints: Hints
+    clock: Clock
+    ids: IdSource
+    check: Callable[[Definition], None]
+    ends: Ends = field(default_factory=Ends)
+    registered: set[str] = field(default_factory=set)
+    job_ids: dict[str, JobId] = field(default_factory=dict)
+    is_own: bool = True  # Else somebody else closes what it uses.
+    learned_at: float = -inf
+
+    def __post_init__(self) -> None:
+        self.client = Client(
+            Surroundings(
+                self.store, self.clock, self.ids, self.check, announce=self.hints.announce, ends=self.ends
+            )
+        )
+
+    async def register(self, drafts: Mapping[str, Callable[[], Draft]]) -> None:
+        """Once for each name. A job that somebody deletes later is not made again behind their back."""
+        if len(self.registered) == len(drafts):
+            return
+        for name, draft in drafts.items():
+            if name not in self.registered:
+                self.job_ids[name] = (await registered(self.client, draft())).id
+                self.registered.add(name)
+
+    async def job_id(self, name: str) -> JobId:
+        """Raises JobNotFound. A job that was deleted and made again has a new id."""
+        if name not in self.job_ids:
+            self.job_ids[name] = (await self.client.jobs.named(name)).id
+        return self.job_ids[name]
+
+    def forget(self, error: JobNotFound) -> bool:
+        """Whether the job that was not found was known here: then it is worth another look."""
+        stale = [name for name, job_id in self.job_ids.items() if job_id == error.id]
+        for name in stale:
+            del self.job_ids[name]
+        return bool(stale)
+
+    async def enqueue_in(self, theirs: object, asks: Sequence[Ask]) -> Sequence[Enqueued]:
+        """Through a connection of the user's own, in the transaction that is open on it."""
+        async with session_on(theirs) as session:
+            return await self.client.executions.enqueue_within(session, asks)
+
+    async def wait(self, execution_id: ExecutionId, patience: timedelta | None) -> Execution:
+        return await self.client.executions.wait(execution_id, timeout=patience)
+
+    async def keep_time(self) -> None:
+        """Clocks drift apart in the weeks that a process may live."""
+        now = asyncio.get_running_loop().time()
+        if isinstance(self.clock, StoreClock) and now - self.learned_at > LEARN_EVERY.total_seconds():
+            self.learned_at = now
+            await self.clock.learn()
+
+    async def close(self) -> None:
+        if self.is_own:
+            await self.hints.close()
+            await self.store.close()
+
+
+async def open_connection(url: str, check: Callable[[Definition], None]) -> Connection:
+    """A file is made and migrated if need be. Raises StoreRefused on a server whose schema is not ours."""
+    if dialect_of(url) == SqliteDatabase.dialect:
+        database = await open_database(url)
+        store = SqlStore(database)
+        try:
+            await migrate(database, now=await store.clock())
+        except BaseException:
+            await store.close()
+            raise
+    else:
+        store = await open_store(url)
+    clock = StoreClock(store.clock)
+    connection = Connection(store, open_hints(url), clock, _ids(), check)
+    try:
+        await connection.keep_time()
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def connection_to(engine: Engine, check: Callable[[Definition], None]) -> Iterator[Connection]:
+    """The parts of an engine that runs in this loop. Who waits for a run of its worker is told at once."""
+    connection = Connection(engine.store, engine.hints, engine.clock, engine.ids, check, is_own=False)
+
+    def listen(happening: Happening) -> None:
+        if happening.what in _ENDS and happening.execution_id is not None:
+            connection.ends.tell(happening.execution_id)
+
+    engine.telemetry.listeners.append(listen)
+    try:
+        yield connection
+    finally:
+        engine.telemetry.listeners.remove(listen)
+
+
+def chosen_settings(database: str | None) -> Settings:
+    """What the environment and the file of settings say, else the defaults; but this database, if given."""
+    options: dict[str, str | None] = {"database": database}
+    return read(options=options, environment=os.environ, folder=Path.cwd()).settings()
+
+
+def _ids() -> IdSource:
+    return IdSource(Random(secrets.randbits(128)))  # noqa: S311 - ids, no secrets.

@@ -1,0 +1,29 @@
+"""All nouns of a client on one store, for one tenant."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gnomon.client.dead_letters import DeadLetters
+from gnomon.client.executions import Executions
+from gnomon.client.jobs import Jobs
+from gnomon.client.surroundings import Surroundings
+from gnomon.client.workers import Workers
+from gnomon.core.job import TenantId
+
+
+class Client:
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._surroundings = surroundings
+        self.jobs = Jobs(surroundings)
+        self.executions = Executions(surroundings)
+        self.dead_letters = DeadLetters(surroundings)
+        self.workers = Workers(surroundings)
+
+    @property
+    def tenant_id(self) -> TenantId:
+        return self._surroundings.tenant_id
+
+    def of(self, tenant_id: TenantId) -> Client:
+        """The same verbs for another tenant. Cheap: one for each request is fine."""
+        return Client(replace(self._surroundings, tenant_id=tenant_id))

@@ -1,0 +1,199 @@
+"""What a user does with executions: ask for them, watch them, stop them, try them again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from gnomon.client.surroundings import Surroundings
+from gnomon.client.waiting import pauses
+from gnomon.core.document import Document
+from gnomon.core.execution import (
+    Attempt,
+    Enqueued,
+    Execution,
+    ExecutionId,
+    ExecutionStatus,
+    NewExecution,
+    Trigger,
+)
+from gnomon.core.idempotency import Idempotency
+from gnomon.core.instants import check_duration, check_instant
+from gnomon.core.job import JobId
+from gnomon.core.limits import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, check_batch
+from gnomon.core.records import ExecutionFilter, LogLine, Page, Redrive
+from gnomon.core.schedule import DELAY_MAX
+from gnomon.errors import DeadLetterNotFound, ExecutionNotFound, IllegalTransition, InvalidInput
+from gnomon.store.database import Session
+from gnomon.store.enqueuing import enqueue_within
+from gnomon.store.hints import Topic
+
+_DEAD = (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A run that somebody wants. None means: as the job says, and now."""
+
+    job_id: JobId
+    input: Document | None = None
+    priority: int | None = None
+    at: datetime | None = None
+    delay: timedelta | None = None
+    unique_key: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.at is not None and self.delay is not None:
+            raise InvalidInput("delay", "an instant is given too, as at; one of them is enough.")
+        if self.at is not None:
+            object.__setattr__(self, "at", check_instant(self.at, field="at"))
+        if self.delay is not None:
+            check_duration(self.delay, field="delay", low=timedelta(0), high=DELAY_MAX)
+
+    def as_new(self, id: ExecutionId, *, now: datetime) -> NewExecution:
+        due = self.at if self.delay is None else now + self.delay
+        return NewExecution(id, self.job_id, self.input, due, self.priority, self.unique_key)
+
+
+class Executions:
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._own = surroundings
+        self._executions = surroundings.store.executions
+
+    # Asking --------------------------------------------------------------------------------------------
+
+    async def enqueue(self, ask: Ask, *, idempotency: Idempotency | None = None) -> Enqueued:
+        """Raises JobNotFound; IllegalTransition if the job was cancelled; IdempotencyConflict."""
+        [enqueued] = await self.enqueue_many([ask], idempotency=idempotency)
+        return enqueued
+
+    async def enqueue_many(
+        self, asks: Sequence[Ask], *, idempotency: Idempotency | None = None
+    ) -> Sequence[Enqueued]:
+        """Keep all or none, in order. A live execution with the same unique key is the answer to its ask."""
+        now = self._own.clock.now()
+        asked = [ask.as_new(self._own.new_execution_id(now), now=now) for ask in asks]
+        enqueued = await self._executions.enqueue(
+            self._own.tenant_id, asked, now=now, idempotency=idempotency
+        )
+        if any(one.due is None or one.due <= now for one in asked):
+            self._own.announce(Topic.WORK)
+        return enqueued
+
+    async def enqueue_within(self, session: Session, asks: Sequence[Ask]) -> Sequence[Enqueued]:
+        """The same, in a transaction that the caller has open: kept exactly if the caller commits.
+
+        Nobody is told, since nobody could see it yet. Workers find it at their next look.
+        """
+        check_batch(len(asks), field="executions")
+        now = self._own.clock.now()
+        asked = [ask.as_new(self._own.new_execution_id(now), now=now) for ask in asks]
+        return await enqueue_within(session, self._own.tenant_id, asked, now=now) if asked else []
+
+    async def retry(self, execution_id: ExecutionId) -> Enqueued:
+        """Run an ended execution again, as a new one with the same input. Raises ExecutionNotFound.
+
+        A dead letter is redriven; asked twice, that is one new execution. Raises IllegalTransition for an
+        execution that has not ended.
+        """
+        ended = await self.get(execution_id)
+        if not ended.status.is_final:
+            raise IllegalTransition("execution", status=ended.status, action="retry")
+        now = self._own.clock.now()
+        new_id = self._own.new_execution_id(now)
+        made: Sequence[Enqueued] = ()
+        if ended.status in _DEAD:
+            try:
+                made = await self._own.store.dead_letters.redrive(
+                    self._own.tenant_id, [Redrive(execution_id, new_id)], now=now
+                )
+            except DeadLetterNotFound:
+                made = ()  # Purged. The execution itself is still known.
+        if not made:
+            asked = NewExecution(
+                new_id, ended.job_id, ended.input, None, ended.priority, ended.unique_key, Trigger.REDRIVE
+            )
+            made = await self._executions.enqueue(self._own.tenant_id, [asked], now=now)
+        self._own.announce(Topic.WORK)
+        return made[0]
+
+    # Stopping ------------------------------------------------------------------------------------------
+
+    async def cancel(self, execution_id: ExecutionId) -> ExecutionStatus:
+        """Raises ExecutionNotFound. RUNNING means: it was asked to stop. What has ended stays as it is."""
+        found = await self.cancel_many([execution_id])
+        if execution_id not in found:
+            raise ExecutionNotFound(execution_id)
+        return found[execution_id]
+
+    async def cancel_many(
+        self, execution_ids: Sequence[ExecutionId]
+    ) -> Mapping[ExecutionId, ExecutionStatus]:
+        """The status of each afterwards. Those that do not exist are missing from the answer."""
+        found = await self._executions.cancel(self._own.tenant_id, execution_ids, now=self._own.clock.now())
+        if ExecutionStatus.RUNNING in found.values():
+            self._own.announce(Topic.CANCEL)
+        for execution_id, status in found.items():
+            if status.is_final:
+                self._own.ends.tell(execution_id)
+        return found
+
+    # Watching ------------------------------------------------------------------------------------------
+
+    async def get(self, execution_id: ExecutionId) -> Execution:
+        """Raises ExecutionNotFound."""
+        return await self._executions.get(self._own.tenant_id, execution_id, now=self._own.clock.now())
+
+    async def list(
+        self,
+        *,
+        job_id: JobId | None = None,
+        status: ExecutionStatus | None = None,
+        limit: int = PAGE_LIMIT_DEFAULT,
+        after: UUID | None = None,
+    ) -> Page[Execution]:
+        """Newest first."""
+        return await self._executions.page(
+            self._own.tenant_id,
+            ExecutionFilter(job_id, status),
+            now=self._own.clock.now(),
+            limit=limit,
+            after=after,
+        )
+
+    async def attempts(self, execution_id: ExecutionId) -> Sequence[Attempt]:
+        """The finished attempts, oldest first. Raises ExecutionNotFound."""
+        found = await self._executions.attempts(self._own.tenant_id, execution_id)
+        if not found:
+            await self.get(execution_id)
+        return found
+
+    async def logs(
+        self, execution_id: ExecutionId, *, limit: int = PAGE_LIMIT_MAX, after: tuple[int, int] = (0, 0)
+    ) -> Sequence[LogLine]:
+        """Lines in order, after the position (claim number, line number). Raises ExecutionNotFound."""
+        lines = await self._own.store.logs.read(self._own.tenant_id, execution_id, limit=limit, after=after)
+        if not lines:
+            await self.get(execution_id)
+        return lines
+
+    async def wait(
+        self,
+        execution_id: ExecutionId,
+        *,
+        timeout: timedelta | None = None,  # noqa: ASYNC109 - no error: the answer is the execution as it is.
+    ) -> Execution:
+        """The execution when it has ended, or as it is when the time is up. Raises ExecutionNotFound."""
+        loop = asyncio.get_running_loop()
+        until = None if timeout is None else loop.time() + timeout.total_seconds()
+        with self._own.ends.listening(execution_id) as wakeup:
+            for pause in pauses():
+                found = await self.get(execution_id)
+                left = None if until is None else timedelta(seconds=until - loop.time())
+                if found.status.is_final or (left is not None and left <= timedelta(0)):
+                    return found
+                await wakeup.wait(pause if left is None else min(pause, left))
+        raise AssertionError("pauses never end")

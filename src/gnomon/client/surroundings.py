@@ -1,0 +1,39 @@
+"""What every noun of a client works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from gnomon.client.waiting import Ends
+from gnomon.core.execution import ExecutionId
+from gnomon.core.ids import IdSource
+from gnomon.core.job import DEFAULT_TENANT, Definition, TenantId
+from gnomon.engine.clock import Clock
+from gnomon.store.base import Store
+from gnomon.store.hints import Topic
+
+
+def accept(_: Definition) -> None:
+    """Where no handlers are known, a payload is the business of whoever runs it."""
+
+
+def tell_nobody(_: Topic) -> None:
+    """Where nobody listens, polling finds out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """`check` refuses a payload that no handler could run; `announce` is called after a commit."""
+
+    store: Store
+    clock: Clock
+    ids: IdSource
+    check: Callable[[Definition], None] = accept
+    announce: Callable[[Topic], None] = tell_nobody
+    ends: Ends = field(default_factory=Ends)
+    tenant_id: TenantId = DEFAULT_TENANT
+
+    def new_execution_id(self, now: datetime) -> ExecutionId:
+        return ExecutionId(self.ids.next(now))

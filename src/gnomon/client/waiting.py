@@ -1,0 +1,45 @@
+"""Waiting for the end of an execution: look, pause, look again, or be told early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from gnomon.core.execution import ExecutionId
+from gnomon.engine.service import Wakeup
+
+PAUSE_MIN = timedelta(milliseconds=20)
+PAUSE_MAX = timedelta(seconds=1)
+
+
+class Ends:
+    """Wakes those who wait for an execution when this process learns of its end. A hint, as always."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[ExecutionId, list[Wakeup]] = {}
+
+    def tell(self, execution_id: ExecutionId) -> None:
+        """To be called on the thread of the loop."""
+        for wakeup in self._waiting.get(execution_id, ()):
+            wakeup.set()
+
+    @contextmanager
+    def listening(self, execution_id: ExecutionId) -> Iterator[Wakeup]:
+        wakeup = Wakeup()
+        waiting = self._waiting.setdefault(execution_id, [])
+        waiting.append(wakeup)
+        try:
+            yield wakeup
+        finally:
+            waiting.remove(wakeup)
+            if not waiting:
+                self._waiting.pop(execution_id, None)
+
+
+def pauses() -> Iterator[timedelta]:
+    """How long to wait before each look: short at first, since most runs are, then longer."""
+    pause = PAUSE_MIN
+    while True:
+        yield pause
+        pause = min(pause * 1.5, PAUSE_MAX)

@@ -1,0 +1,35 @@
+"""What a user may know and ask of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gnomon.client.surroundings import Surroundings
+from gnomon.core.execution import WorkerId
+from gnomon.core.limits import PAGE_LIMIT_DEFAULT
+from gnomon.core.worker import Worker
+from gnomon.store.hints import Topic
+
+
+class Workers:
+    """Workers serve all tenants, so these verbs do not ask for one."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._workers = surroundings.store.workers
+        self._announce = surroundings.announce
+
+    async def get(self, worker_id: WorkerId) -> Worker:
+        """Raises WorkerNotFound."""
+        return await self._workers.get(worker_id)
+
+    async def list(
+        self, *, limit: int = PAGE_LIMIT_DEFAULT, after: WorkerId | None = None
+    ) -> Sequence[Worker]:
+        """By id, those after `after`."""
+        return await self._workers.list(limit=limit, after=after)
+
+    async def drain(self, worker_id: WorkerId) -> Worker:
+        """Ask the worker to take nothing new and to leave when it has finished. Raises WorkerNotFound."""
+        worker = await self._workers.drain(worker_id)
+        self._announce(Topic.CANCEL)  # Workers beat at once when they hear it, and learn of the drain.
+        return worker
