@@ -1,0 +1,59 @@
+"""Two hundred drains under load: nothing is claimed after the word, and nobody pays for it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from datetime import datetime, timedelta
+
+from gnomon.core.document import JSON
+from gnomon.core.execution import AttemptOutcome, ExecutionId, ExecutionStatus, NewExecution
+from gnomon.core.job import DEFAULT_TENANT, Definition, JobId
+from gnomon.handlers.base import Context
+from gnomon.store.hints import Topic
+from tests.integration.engine.test_node import Running, done, running, url  # noqa: F401 - a fixture.
+
+DRAINS = 200
+AT_ONCE = 4  # Workers that live and leave beside each other.
+NO_CLAIM_AFTER = timedelta(seconds=1)
+
+
+async def some_work(context: Context) -> JSON:
+    """Mostly quick; some outlast the patience of a drain and must be given back."""
+    await asyncio.sleep(random.choice([0.0, 0.001, 0.01, 5.0]))
+    return None
+
+
+async def enqueue_some(system: Running, job_id: JobId) -> list[ExecutionId]:
+    now = system.engine.clock.now()
+    asked = [NewExecution(ExecutionId(system.engine.ids.next(now)), job_id) for _ in range(5)]
+    await system.engine.store.executions.enqueue(DEFAULT_TENANT, asked, now=now)
+    system.engine.hints.announce(Topic.WORK)
+    return [one.id for one in asked]
+
+
+async def test_two_hundred_drains_charge_nobody_and_claim_nothing_late(url: str) -> None:  # noqa: F811
+    told: dict[str, datetime] = {}
+    asked: list[ExecutionId] = []
+
+    async def live_and_leave(number: int) -> None:
+        for turn in range(DRAINS // AT_ONCE):
+            name = f"worker-{number}-{turn}"
+            async with running(url, some_work, name=name, drain=timedelta(milliseconds=20)) as system:
+                asked.extend(await enqueue_some(system, job_id))
+                await asyncio.sleep(0.02)
+                told[name] = system.engine.clock.now()
+
+    async with running(url, some_work, name="first") as first:
+        job_id = (await first.job(Definition(kind="test"))).id
+    await asyncio.gather(*(live_and_leave(number) for number in range(AT_ONCE)))
+    async with running(url, done, name="last") as last:
+        for run in asked:
+            async with asyncio.timeout(30):
+                while not (ended := await last.get(run)).status.is_final:  # noqa: ASYNC110 - others do it.
+                    await asyncio.sleep(0.02)
+            assert (ended.status, ended.attempts) == (ExecutionStatus.COMPLETED, 1)
+            for attempt in await last.engine.store.executions.attempts(DEFAULT_TENANT, run):
+                assert attempt.outcome in (AttemptOutcome.RELEASED, AttemptOutcome.COMPLETED)
+                if attempt.worker in told:
+                    assert attempt.started_at <= told[attempt.worker] + NO_CLAIM_AFTER
