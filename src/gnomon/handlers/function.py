@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from gnomon.handlers.base import Context, JobFailed
 from gnomon.handlers.functions import Function, Functions, Isolation, load
 from gnomon.handlers.payload import merged, read, read_to_run
 from gnomon.handlers.process import run_in_process
-from gnomon.handlers.threads import Threads
+from gnomon.handlers.threads import Threads, end_if_forked
 from gnomon.settings import HandlerSettings
 
 CALLS_REMEMBERED_MAX = 1024
@@ -37,6 +38,7 @@ class FunctionHandler:
         self.functions = functions
         self._grace = settings.function_grace
         self._threads = Threads(name="gnomon-function")
+        self._process_id = os.getpid()
         # Payloads without arguments say only a name: most executions of a busy queue need no more decoding.
         self._bare_calls: dict[str, Function] = {}
 
@@ -86,6 +88,8 @@ class FunctionHandler:
                 raise
             # Each of them means something to the event loop that the function did not mean.
             raise JobFailed(f"{type(error).__name__}: {error}", kind=type(error).__name__) from error
+        finally:
+            end_if_forked(self._process_id)
 
     def _remember(self, text: str, function: Function) -> None:
         if len(self._bare_calls) >= CALLS_REMEMBERED_MAX:

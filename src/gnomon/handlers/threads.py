@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import ctypes
+import os
 import threading
 import time
 from collections import deque
@@ -108,6 +109,7 @@ class Threads:
         self._idle: deque[SimpleQueue[Body | None]] = deque()
         self._abandoned: set[Body] = set()
         self._closed = False
+        self._process_id = os.getpid()
 
     @property
     def abandoned(self) -> int:
@@ -162,6 +164,7 @@ class Threads:
     def _work(self, inbox: SimpleQueue[Body | None]) -> None:
         while (body := inbox.get()) is not None:
             body.run()
+            end_if_forked(self._process_id)
             # Idle before the news: who starts the next call at once finds this thread.
             stays = self._rest(inbox)
             body.tell()
@@ -180,3 +183,9 @@ class Threads:
 def _settle(done: asyncio.Future[None]) -> None:
     if not done.done():
         done.set_result(None)
+
+
+def end_if_forked(process_id: int) -> None:
+    """A function that forks comes back twice. Its child must not go on as a second worker."""
+    if os.getpid() != process_id:
+        os._exit(0)

@@ -63,5 +63,36 @@ async def kills_its_worker() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-for function in (noop, touch, busy_loop, stubborn_thread, kills_its_worker):
+def gives_no_json() -> object:
+    return object()
+
+
+class Rude(BaseException):
+    """Neither an Exception nor anything that Python itself raises."""
+
+
+async def is_rude() -> None:
+    raise Rude("out of my way")
+
+
+def exits() -> None:
+    raise SystemExit(3)
+
+
+def forks() -> str:
+    os.fork()
+    return "twice"
+
+
+for function in (
+    noop,
+    touch,
+    busy_loop,
+    stubborn_thread,
+    kills_its_worker,
+    gives_no_json,
+    is_rude,
+    exits,
+    forks,
+):
     functions.add(function.__name__, function)

@@ -90,6 +90,10 @@ class GnomonProcess:
     def log(self) -> str:
         return "\n".join(json.dumps(line) for line in self.lines[-60:])
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def send(self, number: signal.Signals) -> None:
         os.killpg(self._process.pid, number)
 
@@ -157,16 +161,19 @@ class Cluster:
         schedule: Schedule | None = None,
         **arguments: object,
     ) -> Job:
-        now = datetime.now(UTC)
         payload = Document.of({"function": function, "arguments": arguments}, field="payload")
         definition = Definition(
             kind="python",
             payload=payload,
             retry=retry or RetryPolicy(),
             queue=queue,
-            schedule=resolved(schedule or Schedule(), now=now),
+            schedule=resolved(schedule or Schedule(), now=datetime.now(UTC)),
         )
-        name = f"{function}-{self.ids.next(now)}"
+        return await self.job_of(definition)
+
+    async def job_of(self, definition: Definition) -> Job:
+        now = datetime.now(UTC)
+        name = f"job-{self.ids.next(now)}"
         next_run = first_run(definition.schedule, now=now, seed=seed_of(DEFAULT_TENANT, name))
         new = NewJob(JobId(self.ids.next(now)), DEFAULT_TENANT, name, definition, next_run)
         [job] = await self.store.jobs.create([new], now=now)
