@@ -23,10 +23,9 @@ INSTALL_POOLER := timeout 120 sh -c "apt-get update -qq \
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-up: $(READY) ## Set up and run Gnomon on its embedded default. Not built yet: the engine is the next part.
-	@echo "make up: Gnomon does not run yet. This release holds the core and the stores; the engine comes next." >&2
-	@echo "What works today: $(BIN)/gnomon db migrate, then docs/tutorial/first-steps.md" >&2
-	@exit 1
+up: $(READY) ## Set up and run Gnomon on its embedded default, with sample jobs to watch. Ctrl-C drains and ends.
+	@mkdir -p .gnomon
+	@GNOMON_DATA_FOLDER=.gnomon $(BIN)/gnomon up --demo
 
 test: check pooler ## Set up, check, and run every test, on SQLite and on a real PostgreSQL.
 	$(BIN)/python -m pytest

@@ -53,8 +53,8 @@ async def run_process(settings: Settings, role: Role, *, beside: Beside | None =
     """
     failpoints.arm(os.environ.get(FAILPOINTS, ""))
     async with running_engine(settings, role) as engine, beside(engine) if beside else nullcontext():
-        await _until_told(engine)
-    if engine.recycler is not None and engine.recycler.has_asked:
+        was_told = await _until_told(engine)
+    if engine.recycler is not None and engine.recycler.has_asked and not was_told:
         logger.info("starting anew")
         os.execv(sys.executable, sys.orig_argv)  # noqa: S606 - the very command that started us.
 
@@ -147,8 +147,8 @@ async def _migrate(url: str) -> None:
         await database.close()
 
 
-async def _until_told(engine: Engine) -> None:
-    """The first signal drains, the second hurries, the third exits."""
+async def _until_told(engine: Engine) -> bool:
+    """Run. The first signal drains, the second hurries, the third exits. Returns if there was one."""
     loop, told = asyncio.get_running_loop(), _Told(engine)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, told, number)
@@ -157,16 +157,17 @@ async def _until_told(engine: Engine) -> None:
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
+    return told.times > 0
 
 
 class _Told:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._times = 0
+        self.times = 0
 
     def __call__(self, number: signal.Signals) -> None:
-        self._times += 1
-        match self._times:
+        self.times += 1
+        match self.times:
             case 1:
                 logger.info("%s: draining; send it again to hurry", number.name)
                 self._engine.node.drain()
