@@ -1,4 +1,4 @@
-"""What user code leaves behind when its process ends: tasks that do not let themselves be cancelled, threads."""
+"""What user code leaves behind when its process ends: tasks that swallow a cancellation, and threads."""
 
 from __future__ import annotations
 
