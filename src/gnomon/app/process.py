@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from random import Random
 
 from gnomon.app.attaching import attached_apps
 from gnomon.app.engine import Engine, EngineOptions, WorkerOptions, open_engine
+from gnomon.app.leaving import left_behind
 from gnomon.app.opening import alone_on, dialect_of, open_database
 from gnomon.core.execution import WorkerId
 from gnomon.core.ids import IdSource
@@ -52,11 +54,18 @@ async def run_process(settings: Settings, role: Role, *, beside: Beside | None =
     If the worker has run its course (see the settings worker.recycle_...), the process starts itself anew.
     """
     failpoints.arm(os.environ.get(FAILPOINTS, ""))
+    threads = ThreadPoolExecutor(thread_name_prefix="gnomon-to-thread")
+    asyncio.get_running_loop().set_default_executor(threads)
     async with running_engine(settings, role) as engine, beside(engine) if beside else nullcontext():
         was_told = await _until_told(engine)
     if engine.recycler is not None and engine.recycler.has_asked and not was_told:
         logger.info("starting anew")
         os.execv(sys.executable, sys.orig_argv)  # noqa: S606 - the very command that started us.
+    if stubborn := await left_behind(threads):
+        # Python would wait for them, perhaps for ever. What they were to do has gone back to the queue.
+        logger.warning("left behind: %s", ", ".join(stubborn))
+        logging.shutdown()
+        os._exit(0)
 
 
 async def run_alone(settings: Settings, *, beside: Beside | None = None) -> None:

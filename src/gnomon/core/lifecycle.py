@@ -132,7 +132,9 @@ def after(leased: Leased, outcome: Outcome, *, now: datetime, jitter: float) -> 
         case Snoozed() if leased.cancel_requested:
             return Change(_E.CANCELLED, AttemptOutcome.SNOOZED, leased.attempts)
         case Snoozed(delay):
-            return _given_back(leased, AttemptOutcome.SNOOZED, due=now + min(delay, BACKOFF_MAX))
+            return _given_back(
+                leased, AttemptOutcome.SNOOZED, due=now + min(max(delay, timedelta(0)), BACKOFF_MAX)
+            )
         case Released(has_started):
             return _after_release(leased, has_started=has_started, now=now)
         case _:

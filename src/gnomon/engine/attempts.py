@@ -110,16 +110,10 @@ class Attempt:
     def _ended_by(self, error: BaseException) -> Outcome | None:
         if self.stop is not None:
             return self._stopped()
-        match error:
-            case JobFailed():
-                return Failed(Failure(error.kind, str(error)), error.permanent, error.retry_after)
-            case Snooze(delay=delay):
-                return Snoozed(delay)
-            case NotHere():
-                return Snoozed(NOT_HERE)
-            case _:
-                # SystemExit and its like too: a job must not be able to end the worker.
-                return Failed(Failure(type(error).__name__, str(error) or type(error).__name__))
+        try:
+            return _outcome_of(error)
+        except BaseException:  # The exception is broken itself, and may raise anything when it is looked at.
+            return Failed(Failure(type(error).__name__, "It could not say what went wrong."))
 
     def _stopped(self) -> Outcome | None:
         match self.stop:
@@ -135,6 +129,19 @@ class Attempt:
                 raise AssertionError("nobody asked it to stop")
             case _:
                 assert_never(self.stop)
+
+
+def _outcome_of(error: BaseException) -> Outcome:
+    match error:
+        case JobFailed():
+            return Failed(Failure(error.kind, str(error)), error.permanent, error.retry_after)
+        case Snooze(delay=delay):
+            return Snoozed(delay)
+        case NotHere():
+            return Snoozed(NOT_HERE)
+        case _:
+            # SystemExit and its like too: a job must not be able to end the worker.
+            return Failed(Failure(type(error).__name__, str(error) or type(error).__name__))
 
 
 # Which attempt the code that runs right now belongs to, also in the threads it starts.

@@ -16,6 +16,7 @@ from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
 from gnomon.engine.service import NOW, POLL, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
+from gnomon.errors import StoreError
 from gnomon.store.base import ScheduleStore
 
 logger = logging.getLogger(__name__)
@@ -73,19 +74,33 @@ class Scheduler:
         )
         for one in due.unreadable:
             self._pass_over(one.job_id, f"cannot be read: {one.reason}")
-        if due.jobs:
-            await self._fire(await self._plan(due.jobs))
-        elif not due.unreadable:
-            return OTHERS_TURN
-        return NOW
+        firings = await self._plan(due.jobs) if due.jobs else ()
+        if firings:
+            # None taken: somebody else fires these jobs, or holds them for a reason of their own.
+            return NOW if await self._fire(firings) else OTHERS_TURN
+        return NOW if due.jobs or due.unreadable else OTHERS_TURN
 
-    async def _fire(self, firings: Sequence[Firing]) -> None:
+    async def _fire(self, firings: Sequence[Firing]) -> int:
         failpoint(At.FIRE_BEFORE)
-        taken = await self._schedules.fire(firings, now=self._clock.now())
+        taken = await self._take(firings)
         failpoint(At.FIRE_AFTER)
         if taken:
             self._fired()
         self._tell(firings, set(taken))
+        return len(taken)
+
+    async def _take(self, firings: Sequence[Firing]) -> Sequence[JobId]:
+        try:
+            return await self._schedules.fire(firings, now=self._clock.now())
+        except StoreError:
+            raise
+        except Exception as error:  # A bug, and one that a single job runs into.
+            if len(firings) == 1:
+                logger.exception("the due times of a job cannot be written")
+                self._pass_over(firings[0].job_id, f"cannot be fired: {error!r}")
+                return []
+            half = len(firings) // 2
+            return [*await self._take(firings[:half]), *await self._take(firings[half:])]
 
     def _pass_over(self, job_id: JobId, why: str) -> None:
         """One job that cannot be fired must not hold up the others, nor fill the log."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
@@ -11,6 +12,8 @@ from typing import NamedTuple
 from gnomon.core.execution import ExecutionId, Failure
 from gnomon.core.job import JobId
 from gnomon.core.lease import Leased
+
+logger = logging.getLogger(__name__)
 
 
 class What(StrEnum):
@@ -71,4 +74,7 @@ class Telemetry:
 
     def _happened(self, happening: Happening) -> None:
         for listener in self.listeners:
-            listener(happening)
+            try:
+                listener(happening)
+            except Exception:  # Who only watches must not stop what is watched.
+                logger.exception("a listener failed")

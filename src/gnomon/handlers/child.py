@@ -59,6 +59,7 @@ class Worker:
 
     def checkpoint(self, leased: Leased, state: Document, progress: float | None) -> Future[None]:
         future: Future[None] = Future()
+        future.set_running_or_notify_cancel()  # From here on, who stops waiting for it does not cancel it.
         with self._lock:
             self._checkpoints += 1
             number = self._checkpoints

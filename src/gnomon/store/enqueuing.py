@@ -26,6 +26,17 @@ _UNIFORM_ASKED = frozenset({"job_id", "revision", "lane_id", "trigger", "priorit
 
 
 async def enqueue_within(
+    session: Session, tenant_id: TenantId, asked: Sequence[NewExecution], *, now: datetime
+) -> Sequence[Enqueued]:
+    """In the transaction of a user, which may stay open for long.
+
+    So the gates are left alone, for which workers would wait that let others in: a sweep lets these in.
+    """
+    enqueued, _ = await _keep(session, tenant_id, asked, now=now)
+    return enqueued
+
+
+async def enqueue_and_admit(
     session: Session,
     tenant_id: TenantId,
     asked: Sequence[NewExecution],
@@ -34,14 +45,29 @@ async def enqueue_within(
     idempotency: Idempotency | None = None,
     made: Collection[UUID] = frozenset(),
 ) -> Sequence[Enqueued]:
-    """In the transaction of the session, ours or a user's. `made` are those that an earlier call has made."""
+    """In a transaction of ours. `made` are those that an earlier call has made."""
     first = await first_answer(session, tenant_id, idempotency, [one.id for one in asked], now=now)
     if first is not None:
         return [Enqueued(ExecutionId(one), is_new=False) for one in first]
+    enqueued, gated = await _keep(session, tenant_id, asked, now=now, made=made)
+    await settle_answer(session, tenant_id, idempotency, [one.id for one in enqueued])
+    if gated:
+        await admit(session, gated, now=now)
+    return enqueued
+
+
+async def _keep(
+    session: Session,
+    tenant_id: TenantId,
+    asked: Sequence[NewExecution],
+    *,
+    now: datetime,
+    made: Collection[UUID] = frozenset(),
+) -> tuple[Sequence[Enqueued], Collection[UUID]]:
+    """Where each ask ended up, and the jobs at whose gates some of them wait now."""
     jobs = await jobs_for(session, tenant_id, {one.job_id for one in asked})
     holders = await _take_keys(session, tenant_id, [one for one in asked if one.id not in made])
     kept = [holders.get(one.id, one.id) for one in asked]
-    await settle_answer(session, tenant_id, idempotency, kept)
     rows = [
         _asked_row(one, jobs[one.job_id], now=now)
         for one, holder in zip(asked, kept, strict=True)
@@ -51,13 +77,12 @@ async def enqueue_within(
         await session.fetch(
             "enqueue", Rows("asked", _ASKED, rows, _UNIFORM_ASKED), tenant_id=tenant_id, now=now
         )
-        gated = {job_id for job_id, job in jobs.items() if job["slots"] is not None}
-        if gated:
-            await admit(session, gated, now=now)
-    return [
+    enqueued = [
         Enqueued(holder, holder == one.id and one.id not in made)
         for one, holder in zip(asked, kept, strict=True)
     ]
+    gated = {job_id for job_id, job in jobs.items() if job["slots"] is not None} if rows else ()
+    return enqueued, gated
 
 
 async def jobs_for(session: Session, tenant_id: TenantId, job_ids: Collection[UUID]) -> Mapping[UUID, Row]:

@@ -73,7 +73,7 @@ def definition_of(row: Row) -> Definition:
     return Definition(
         kind=row["kind"],
         payload=Document(row["payload"]),
-        schedule=schedule_document.from_document(json.loads(row["schedule"])),
+        schedule=schedule_document.from_kept(json.loads(row["schedule"])),
         retry=_retry_of(json.loads(row["retry"])),
         queue=row["queue"],
         capabilities=names_of(row["capabilities"]),

@@ -11,7 +11,8 @@ from gnomon.core.job import Job, JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.occurrence import Firing, Occurrence, SkipReason
 from gnomon.core.records import Calendar
-from gnomon.errors import InvalidInput, TenantNotFound
+from gnomon.core.schedule import LostCron
+from gnomon.errors import TenantNotFound
 from gnomon.store.base import Due, Unreadable
 from gnomon.store.database import Database, ForeignKeyViolation, Row, Rows, Session
 from gnomon.store.gates import admit, lock, replace_runs, wanted
@@ -49,10 +50,13 @@ class SqlSchedules:
         jobs: list[Job] = []
         unreadable: list[Unreadable] = []
         for row in rows:
-            try:
-                jobs.append(job_of(row))
-            except InvalidInput as error:
-                unreadable.append(_unreadable_of(row, error))
+            job = job_of(row)
+            if isinstance(lost := job.definition.schedule.timing, LostCron):
+                unreadable.append(
+                    Unreadable(job.tenant_id, job.id, job.name, row["next_run_time"], lost.reason)
+                )
+            else:
+                jobs.append(job)
         return Due(jobs, unreadable)
 
     async def next_due(
@@ -168,10 +172,6 @@ def _occurrence_rows(firing: Firing) -> Iterator[tuple[object, ...]]:
             previous if firing.waits_for is WaitsFor.JOBS else None,
         )
         previous = one.nominal_time if one.execution_id else previous
-
-
-def _unreadable_of(row: Row, error: InvalidInput) -> Unreadable:
-    return Unreadable(row["tenant_id"], row["id"], row["name"], row["next_run_time"], error)
 
 
 def _passed_over(job_ids: Collection[JobId]) -> Rows:

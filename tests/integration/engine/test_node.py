@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -187,3 +188,17 @@ async def test_without_any_hint_polling_finds_the_work(url: str) -> None:
         ended = await system.get(asked.id)
         assert ended.started_at is not None
         assert ended.started_at - now < timedelta(seconds=5)
+
+
+async def test_a_worker_that_has_said_good_bye_does_not_beat_again(url: str) -> None:
+    async with running(url, done) as system:
+        workers = system.engine.store.workers
+        async with asyncio.timeout(PATIENCE):
+            while not await workers.list(limit=10):  # noqa: ASYNC110 - a thread registers it.
+                await asyncio.sleep(0.01)
+        system.engine.node.drain()
+        async with asyncio.timeout(PATIENCE):
+            while (await workers.get(WorkerId("ada"))).status is not WorkerStatus.GONE:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+        assert not [thread for thread in threading.enumerate() if thread.name == "gnomon-heartbeat"]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import pytest
 
 from gnomon.core.document import JSON
 from gnomon.core.execution import ExecutionStatus, Trigger
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job
-from gnomon.core.occurrence import SkipReason
+from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId
+from gnomon.core.occurrence import Firing, SkipReason
 from gnomon.core.records import Calendar, ExecutionFilter
 from gnomon.core.schedule import CronTiming, Interval, Misfire, Schedule
+from gnomon.engine.scheduler import OTHERS_TURN
 from gnomon.engine.service import NOW, POLL
 from gnomon.engine.telemetry import What
 from gnomon.handlers.base import Context
+from gnomon.store.base import ScheduleStore
 from tests.contract.test_schedules import vanish
 from tests.integration.engine.rig import Rig
 
@@ -127,3 +131,42 @@ async def test_a_job_whose_zone_vanished_is_reported_and_passed_over_for_a_while
     rig.clock.advance(MINUTE)
     await scheduler.step()
     assert len(caplog.records) == 2
+
+
+@dataclass
+class Held:
+    """A store whose due jobs somebody else has locked."""
+
+    inner: ScheduleStore
+
+    async def fire(self, firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
+        return []
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.inner, name)
+
+
+async def test_due_jobs_that_somebody_holds_are_not_asked_for_all_the_time(rig: Rig) -> None:
+    await rig.job(every(MINUTE))
+    rig.clock.advance(MINUTE)
+    scheduler = rig.scheduler()
+    scheduler._schedules = Held(rig.store.schedules)  # type: ignore[assignment]
+
+    assert await scheduler.step() == OTHERS_TURN
+
+
+async def test_a_job_that_cannot_be_fired_is_passed_over_and_the_others_fire(rig: Rig) -> None:
+    bad, *good = [await rig.job(every(MINUTE), name=name) for name in ("bad", "one", "two")]
+    await rig.store.database.on_writer(  # type: ignore[attr-defined]
+        lambda: rig.store.database.writer.raw.execute(  # type: ignore[attr-defined]
+            "CREATE TRIGGER refuse BEFORE INSERT ON occurrences "
+            f"WHEN new.job_id = x'{bad.id.hex}' BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
+    )
+    rig.clock.advance(MINUTE)
+    scheduler = rig.scheduler()
+
+    await scheduler.step()
+
+    assert [await runs(rig, job) for job in good] == [1, 1]
+    assert await scheduler.step() > NOW
