@@ -32,8 +32,8 @@ class Scheduler:
     """Many may run at once: the store lets each due time fire once, whoever comes first.
 
     `shards` says which jobs this one looks after; None means all of them. What is overdue is fired by
-    anybody, so a scheduler that dies costs no more than a moment. `fired` is called after a batch, so that
-    workers need not find out by themselves.
+    anybody, so a scheduler that dies costs no more than a moment. `fired` is called after a batch, and
+    `replaced` if it ended runs that were live, so that workers need not find out by themselves.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class Scheduler:
         ids: IdSource,
         telemetry: Telemetry,
         fired: Callable[[], None],
+        replaced: Callable[[], None] = lambda: None,
         shards: Callable[[], Collection[int] | None] = lambda: None,
         batch: int = BATCH,
         poll: timedelta = POLL,
@@ -54,6 +55,7 @@ class Scheduler:
         self._ids = ids
         self._telemetry = telemetry
         self._fired = fired
+        self._replaced = replaced
         self._shards = shards
         self._batch = batch
         self._poll = poll
@@ -81,11 +83,13 @@ class Scheduler:
 
     async def _fire(self, firings: Sequence[Firing]) -> None:
         failpoint(At.FIRE_BEFORE)
-        taken = await self._schedules.fire(firings, now=self._clock.now())
+        taken = set(await self._schedules.fire(firings, now=self._clock.now()))
         failpoint(At.FIRE_AFTER)
         if taken:
             self._fired()
-        self._tell(firings, set(taken))
+        if any(one.replaces and one.job_id in taken for one in firings):
+            self._replaced()
+        self._tell(firings, taken)
 
     def _pass_over(self, job_id: JobId, why: str) -> None:
         """One job that cannot be fired must not hold up the others, nor fill the log."""
