@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import timedelta
@@ -16,6 +17,10 @@ from gnomon.core.lifecycle import Cancelled, Failed, Outcome, Released, Snoozed,
 from gnomon.core.limits import RESULT_BYTES_MAX
 from gnomon.errors import GnomonError
 from gnomon.handlers.base import Context, Handler, JobFailed, NotHere, Snooze
+from gnomon.logs import raised
+
+# Kept with the execution, like what its handler writes.
+_log = logging.getLogger("gnomon.job")
 
 # How long a handler that was told to stop may take before the worker stops waiting for it.
 STOP_GRACE = timedelta(seconds=5)
@@ -119,6 +124,7 @@ class Attempt:
                 return Snoozed(NOT_HERE)
             case _:
                 # SystemExit and its like too: a job must not be able to end the worker.
+                _log.warning("attempt %d raised", self.leased.attempt, exc_info=raised(error))
                 return Failed(Failure(type(error).__name__, str(error) or type(error).__name__))
 
     def _stopped(self) -> Outcome | None:

@@ -138,6 +138,7 @@ class Scheduler:
                 what = What.SKIPPED if one.reason else What.FIRED
                 self._telemetry.tell_of_job(
                     what,
+                    firing.tenant_id,
                     firing.job_id,
                     at=now,
                     count=one.count,
