@@ -2,7 +2,7 @@
 
 The lateness of a fire is the moment at which the transaction that records it has returned in the scheduler
 (what the engine's telemetry tells), minus the nominal time. A scheduler is an engine without a worker in a
-process of its own. Jobs are made beforehand; each has an interval.
+process of its own. Jobs are made beforehand; each has an interval, and no two are alike.
 
 On PostgreSQL the burst is repeated with three schedulers. Afterwards the ledger is read: no nominal time may
 have two executions, and none may be missing.
@@ -31,6 +31,7 @@ from rich.progress import Progress
 from benchmarks import Report
 from gnomon.app.engine import EngineOptions, open_engine
 from gnomon.app.opening import open_database, open_store
+from gnomon.core.document import Document
 from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, Definition, JobId, NewJob
 from gnomon.core.schedule import Interval, Schedule
@@ -73,22 +74,25 @@ class Load:
     def steady(cls, now: datetime) -> Load:
         return cls(STEADY_JOBS, _full_second(now + LEAD_STEADY), SECOND, STEADY_SECONDS)
 
-    def schedule(self) -> Schedule:
-        return Schedule(Interval(self.every, anchor=self.first), max_runs=self.times)
+    def definition(self, number: int) -> Definition:
+        """No two are alike: what was read for one job helps with no other."""
+        anchor = self.first - number * self.every
+        schedule = Schedule(Interval(self.every, anchor=anchor), max_runs=self.times)
+        return Definition(kind="noop", payload=Document(f'{{"number":{number}}}'), schedule=schedule)
 
     def nominal_times(self, jobs: Iterable[UUID]) -> set[NominalTime]:
         return {(job, self.first + number * self.every) for job in jobs for number in range(self.times)}
 
     async def make(self, store: SqlStore) -> list[UUID]:
         now, ids = datetime.now(UTC), IdSource(Random())
-        definition = Definition(kind="noop", schedule=self.schedule())
-        made: list[UUID] = []
+        jobs = [
+            NewJob(job_id, DEFAULT_TENANT, str(job_id), self.definition(number), self.first)
+            for number in range(self.jobs)
+            for job_id in [JobId(ids.next(now))]
+        ]
         for start in range(0, self.jobs, MANY):
-            new = [JobId(ids.next(now)) for _ in range(min(MANY, self.jobs - start))]
-            jobs = [NewJob(job_id, DEFAULT_TENANT, str(job_id), definition, self.first) for job_id in new]
-            await store.jobs.create(jobs, now=now)
-            made += new
-        return made
+            await store.jobs.create(jobs[start : start + MANY], now=now)
+        return [job.id for job in jobs]
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,9 +121,7 @@ def open_gnomon(dsn: str, folder: Path, stack: ExitStack) -> System:
     starts.touch()
     gnomon = Path(sys.executable).with_name("gnomon")
     app = ("--app", f"{enqueuer.__module__}:functions")
-    stack.enter_context(
-        process(gnomon, "up", *app, "--database", dsn, env={STARTS: str(starts)}, log=log)
-    )
+    stack.enter_context(process(gnomon, "up", *app, "--database", dsn, env={STARTS: str(starts)}, log=log))
     producer = (sys.executable, "-m", enqueuer.__module__, dsn)
     return System(stack.enter_context(process(*producer, env={}, log=log)), starts)
 
@@ -192,7 +190,9 @@ async def _migrate(url: str) -> None:
 
 def percentiles(seconds: list[float]) -> tuple[float, float]:
     """The 50th and the 99th, in milliseconds."""
-    return round(median(seconds) * 1000, 2), round(quantiles(seconds, n=100, method="inclusive")[98] * 1000, 2)
+    return round(median(seconds) * 1000, 2), round(
+        quantiles(seconds, n=100, method="inclusive")[98] * 1000, 2
+    )
 
 
 def run() -> Report:
