@@ -1,16 +1,14 @@
-"""Both ends of Gnomon for the benchmark `latency`: what the worker runs, and a producer for its own process."""
+"""Both ends of Gnomon for the benchmark `latency`: what the worker runs, and a producer."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from random import Random
 from time import monotonic
 
-from benchmarks._turns import STARTS, produce
+from benchmarks._turns import note_start, produce
 from gnomon.app.opening import open_hints, open_store
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, NewExecution
@@ -25,9 +23,7 @@ functions = Functions(home=f"{__name__}:functions")
 
 
 async def start(n: int) -> None:
-    at = monotonic()
-    with Path(os.environ[STARTS]).open("a") as starts:
-        starts.write(f"{n} {at}\n")
+    note_start(n, at=monotonic())
 
 
 functions.add("start", start)

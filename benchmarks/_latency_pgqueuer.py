@@ -8,7 +8,6 @@ import asyncio
 import os
 import signal
 import sys
-from pathlib import Path
 from time import monotonic
 
 import asyncpg
@@ -18,7 +17,7 @@ from pgqueuer.db import AsyncpgDriver
 from pgqueuer.models import Job
 from pgqueuer.queries import Queries
 
-from benchmarks._turns import STARTS, produce
+from benchmarks._turns import note_start, produce
 
 
 async def work() -> None:
@@ -27,9 +26,7 @@ async def work() -> None:
 
     @pgq.entrypoint("start")
     async def start(job: Job) -> None:
-        at = monotonic()
-        with Path(os.environ[STARTS]).open("a") as starts:
-            starts.write(f"{job.payload.decode()} {at}\n")
+        note_start(int(job.payload), at=monotonic())
 
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, pgq.shutdown.set)
     await pgq.run()

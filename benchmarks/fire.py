@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,6 @@ from multiprocessing.connection import Connection
 from random import Random
 from statistics import quantiles
 from typing import Any
-from collections.abc import AsyncIterator
 from uuid import UUID
 
 import asyncpg
@@ -167,6 +166,11 @@ async def _schedulers(url: str, count: int) -> AsyncIterator[list[Connection]]:
             child.kill()
 
 
+async def _until_fired(store: SqlStore, load: Load) -> None:
+    while (due := await store.schedules.next_due()) is not None and due < load.first + HOUR:
+        await asyncio.sleep(LOOK)
+
+
 async def measure(url: str, load: Load, *, schedulers: int = 1) -> Fires:
     store = await open_store(url)
     jobs = await load.make(store)
@@ -174,8 +178,7 @@ async def measure(url: str, load: Load, *, schedulers: int = 1) -> Fires:
     async with _schedulers(url, schedulers) as pipes:
         if datetime.now(UTC) > load.first - SECOND:
             raise TimeoutError("The machine is too busy: the jobs were due before the schedulers were ready.")
-        while (due := await store.schedules.next_due()) is not None and due < load.first + HOUR:
-            await asyncio.sleep(LOOK)
+        await _until_fired(store, load)
         for pipe in pipes:
             pipe.send("end")
         for pipe in pipes:

@@ -1,8 +1,9 @@
 """From just before the call that enqueues to the first line of the handler, on an idle system at 20 jobs/s.
 
 On PostgreSQL next to pgqueuer, on the same server, each in a database of its own, with default settings. Both
-have two processes: a producer, and a worker that schedules, too (`gnomon up`, and what `pgq run` runs). They take turns of one second, so a noisy machine disturbs both alike. The clock is
-time.monotonic(), which all processes of a machine share.
+have two processes: a producer, and a worker that schedules, too (`gnomon up`, and what `pgq run` runs). They
+take turns of one second, so a noisy machine disturbs both alike. The clock is time.monotonic(), which all
+processes of a machine share.
 
 On SQLite there is one process, since a file belongs to one.
 """

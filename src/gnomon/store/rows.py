@@ -31,8 +31,8 @@ from gnomon.store.database import Row
 FIRST_ID = UUID(int=0)
 LAST_ID = UUID(int=2**128 - 1)
 INTEGER_MAX = 2**31 - 1  # What an integer column of PostgreSQL holds.
-# A job that is due is read again and again, and most jobs say the same about retries, tags and the like. To read
-# a schedule costs more than to fire it.
+# A job that is due is read again and again, and most jobs say the same about retries, tags and the like.
+# To read a schedule costs more than to fire it.
 TEXTS_REMEMBERED = 4096
 
 
@@ -83,7 +83,7 @@ def definition_of(row: Row) -> Definition:
     return Definition(
         kind=row["kind"],
         payload=Document(row["payload"]),
-        schedule=_schedule_of(row["schedule"]),
+        schedule=schedule_of(row["schedule"]),
         retry=_retry_of(row["retry"]),
         queue=row["queue"],
         capabilities=names_of(row["capabilities"]),
@@ -216,7 +216,7 @@ def failure_of(row: Row) -> Failure | None:
 
 
 @lru_cache(TEXTS_REMEMBERED)
-def _schedule_of(text: str) -> Schedule:
+def schedule_of(text: str) -> Schedule:
     return schedule_document.from_document(json.loads(text))
 
 
