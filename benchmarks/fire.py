@@ -167,7 +167,9 @@ async def _schedulers(url: str, count: int) -> AsyncIterator[list[Connection]]:
 
 
 async def _until_fired(store: SqlStore, load: Load) -> None:
-    while (due := await store.schedules.next_due()) is not None and due < load.first + HOUR:
+    while (  # noqa: ASYNC110 - other processes do it.
+        due := await store.schedules.next_due()
+    ) is not None and due < load.first + HOUR:
         await asyncio.sleep(LOOK)
 
 
