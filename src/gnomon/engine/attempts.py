@@ -121,6 +121,8 @@ class Attempt:
             case Snooze(delay=delay):
                 return Snoozed(delay)
             case NotHere():
+                wait = NOT_HERE.total_seconds()
+                _log.warning("%s In %g s it is offered again, maybe to another worker.", error, wait)
                 return Snoozed(NOT_HERE)
             case _:
                 # SystemExit and its like too: a job must not be able to end the worker.
