@@ -59,6 +59,7 @@ def configure(form: LogFormat, level: LogLevel, stream: TextIO, *, environment: 
         formatter = JsonLines()
     handler = _Quiet(stream)
     handler.setFormatter(formatter)
+    handler.setLevel(level.upper())  # A logger may have a level of its own, because somebody else listens.
     root = logging.getLogger()
     for old in root.handlers[:]:
         if isinstance(old, _Quiet):

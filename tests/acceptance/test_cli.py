@@ -27,7 +27,7 @@ def test_a_new_user_is_led_from_help_to_a_database_that_may_be_used(tmp_path: Pa
 
     before = gnomon(tmp_path, "db", "check")
     assert before.returncode == 1
-    assert "Refused: The database is empty" in before.stdout
+    assert "Refused: The database has no schema of Gnomon yet" in before.stdout
     assert list(tmp_path.iterdir()) == []  # To look makes nothing.
 
     first = gnomon(tmp_path, "db", "migrate")

@@ -134,13 +134,15 @@ class LiveView:
 
     def _latest(self) -> Text:
         lines = [self._line(happening) for happening in self._events]
-        return Text("\n").join([*lines, self._what_to_press()])
+        return Text("\n", no_wrap=True, overflow="ellipsis").join([*lines, self._what_to_press()])
 
     def _what_to_press(self) -> Text:
         if not self._engine.node.is_draining:
             return Text("Ctrl-C drains and ends.", "dim")
         running = self._running.total()
-        return Text(f"Draining: {running} still running. Ctrl-C again gives them back at once.", "yellow")
+        if not running:
+            return Text("Drained: nothing runs any more.", "dim")
+        return Text(f"Draining: {running} still running. Ctrl-C again gives back what runs.", "yellow")
 
     def _line(self, happening: Happening) -> Text:
         job = self._jobs.get(happening.job_id)
@@ -149,7 +151,6 @@ class LiveView:
         line = Text(f"{happening.at:%H:%M:%S} ", "dim")
         line.append(f"{happening.what:<10}", _STYLES.get(happening.what, ""))
         line.append(f" {job.name if job else happening.job_id}{attempt}{note}")
-        line.truncate(200)
         return line
 
 

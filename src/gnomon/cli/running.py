@@ -22,6 +22,8 @@ from gnomon.settings import Settings, without_password
 
 logger = logging.getLogger(__name__)
 
+SCHEDULER = "scheduler"
+
 App = Annotated[str | None, option("app", "MODULE:NAME")]
 Slots = Annotated[str | None, option("worker.slots", "NUMBER")]
 Queues = Annotated[str | None, option("worker.queues", "NAMES")]
@@ -88,7 +90,7 @@ def scheduler(
     ```
     """
     settings = start(database=database, config=config, log_format=log_format, log_level=log_level)
-    _run(settings, Role.SCHEDULER, "scheduler")
+    _run(settings, Role.SCHEDULER, SCHEDULER)
 
 
 def worker(
@@ -139,5 +141,7 @@ async def _told(engine: Engine, settings: Settings, name: str) -> AsyncIterator[
     extra = {"database": without_password(settings.database), "version": __version__}
     async with telling(engine.telemetry, engine.store.jobs, engine.clock):
         logger.info("%s is up", name, extra=extra)
+        if name != SCHEDULER and not settings.app:
+            logger.info("without --app MODULE:NAME, no functions of yours are run here")
         yield
     logger.info("%s has ended", name)

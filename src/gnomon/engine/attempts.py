@@ -116,11 +116,20 @@ class Attempt:
         if self.stop is not None:
             return self._stopped()
         try:
-            if not isinstance(error, JobFailed | Snooze | NotHere):
-                _log.warning("attempt %d raised", self.leased.attempt, exc_info=raised(error))
+            self._log_error(error)
             return _outcome_of(error)
         except BaseException:  # The exception is broken itself, and may raise anything when it is looked at.
             return Failed(Failure(type(error).__name__, "It could not say what went wrong."))
+
+    def _log_error(self, error: BaseException) -> None:
+        match error:
+            case JobFailed() | Snooze():
+                return
+            case NotHere():
+                wait = NOT_HERE.total_seconds()
+                _log.warning("%s In %g s it is offered again, maybe to another worker.", error, wait)
+            case _:
+                _log.warning("attempt %d raised", self.leased.attempt, exc_info=raised(error))
 
     def _stopped(self) -> Outcome | None:
         match self.stop:

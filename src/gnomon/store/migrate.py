@@ -81,7 +81,7 @@ def refusal(dialect: str, applied: Sequence[AppliedMigration]) -> str | None:
     missing = pending(dialect, applied)
     if missing:
         if not applied:
-            return f"The database is empty. {HOW_TO_MIGRATE}"
+            return f"The database has no schema of Gnomon yet. {HOW_TO_MIGRATE}"
         have = applied[-1].number
         return f"The schema is too old: it is at {have}, this release needs {max(known)}. {HOW_TO_MIGRATE}"
     for one in applied:

@@ -13,7 +13,7 @@ from gnomon.core.document import JSON
 from gnomon.core.job import Definition
 from gnomon.core.retry import RetryPolicy
 from gnomon.engine.telemetry import What
-from gnomon.handlers.base import Context
+from gnomon.handlers.base import Context, NotHere
 from tests.integration.engine.rig import Rig, open_rig
 
 LOGGER = "gnomon.runs"
@@ -128,3 +128,15 @@ async def test_what_raised_is_kept_with_the_run_from_its_own_code_on(
 
 async def done(context: Context) -> JSON:
     return "done"
+
+
+async def test_a_function_that_is_not_here_is_told(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
+    async def is_elsewhere(context: Context) -> JSON:
+        raise NotHere("No function named 'mail' is registered on this worker.")
+
+    ada = rig.worker(is_elsewhere)
+    await rig.enqueue(await rig.job(Definition(kind="test")))
+    await ada.work()
+
+    [line] = [record.getMessage() for record in caplog.records if record.name == "gnomon.job"]
+    assert line.startswith("No function named 'mail'")
