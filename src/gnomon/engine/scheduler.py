@@ -27,6 +27,9 @@ OVERDUE = timedelta(seconds=2)
 # When what is due belongs to another scheduler, look again after this long.
 OTHERS_TURN = timedelta(milliseconds=250)
 PASS_OVER = timedelta(minutes=1)
+# What is due within this time is read and planned before it is due: then only the write is left to do.
+AHEAD = timedelta(milliseconds=300)
+AHEAD_MAX = 2000
 
 
 class Scheduler:
@@ -61,6 +64,8 @@ class Scheduler:
         self._batch = batch
         self._poll = poll
         self._passed_over: dict[JobId, datetime] = {}
+        self._ahead_at: datetime | None = None
+        self._ahead: Sequence[Firing] = ()
 
     async def step(self) -> timedelta:
         now = self._clock.now()
@@ -69,18 +74,47 @@ class Scheduler:
         if next_due is None:
             return self._poll
         if next_due > now:
-            return min(self._poll, next_due - now)
+            if next_due - now <= AHEAD:
+                await self._look_ahead(next_due)
+            return min(self._poll, max(NOW, next_due - self._clock.now()))
+        if await self._fire_planned(now):
+            return NOW
         shards = None if now - next_due > OVERDUE else self._shards()
         due = await self._schedules.due(
             now=now, limit=self._batch, shards=shards, passed_over=self._passed_over
         )
         for one in due.unreadable:
             self._pass_over(one.job_id, f"cannot be read: {one.reason}")
-        firings = await self._plan(due.jobs) if due.jobs else ()
+        firings = await self._plan(due.jobs, now=self._clock.now()) if due.jobs else ()
         if firings:
             # None taken: somebody else fires these jobs, or holds them for a reason of their own.
             return NOW if await self._fire(firings) else OTHERS_TURN
         return NOW if due.jobs or due.unreadable else OTHERS_TURN
+
+    async def _look_ahead(self, at: datetime) -> None:
+        """Plan what is due at an instant to come. Who changes such a job meanwhile makes its plan void.
+
+        Not for those whose plan depends on more than the job: it shall be true when it is made.
+        """
+        if self._ahead_at == at:
+            return
+        due = await self._schedules.due(
+            now=at, limit=AHEAD_MAX, shards=self._shards(), passed_over=self._passed_over
+        )
+        plain = [job for job in due.jobs if _depends_on_itself_alone(job)]
+        self._ahead_at, self._ahead = at, await self._plan(plain, now=at)
+
+    async def _fire_planned(self, now: datetime) -> int:
+        """Fire what was planned ahead, if its instant has come. Returns how many jobs that concerned."""
+        if self._ahead_at is None or self._ahead_at > now:
+            return 0
+        firings, self._ahead_at, self._ahead = self._ahead, None, ()
+        return sum(
+            [
+                await self._fire(firings[first : first + self._batch])
+                for first in range(0, len(firings), self._batch)
+            ]
+        )
 
     async def _fire(self, firings: Sequence[Firing]) -> int:
         failpoint(At.FIRE_BEFORE)
@@ -111,9 +145,9 @@ class Scheduler:
         logger.error("job passed over for a while: it %s", why, extra={"job": str(job_id)})
         self._passed_over[job_id] = self._clock.now() + PASS_OVER
 
-    async def _plan(self, jobs: Sequence[Job]) -> Sequence[Firing]:
+    async def _plan(self, jobs: Sequence[Job], *, now: datetime) -> Sequence[Firing]:
         closed, live = await self._closed_days(jobs), await self._live(jobs)
-        now, firings = self._clock.now(), []
+        firings = []
         for job in jobs:
             calendar = job.definition.schedule.calendar
             try:
@@ -160,3 +194,8 @@ class Scheduler:
                     execution_id=one.execution_id,
                     note=one.reason or "",
                 )
+
+
+def _depends_on_itself_alone(job: Job) -> bool:
+    schedule = job.definition.schedule
+    return schedule.overlap is Overlap.ALLOW and schedule.calendar is None

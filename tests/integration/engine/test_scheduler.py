@@ -11,6 +11,7 @@ import pytest
 from gnomon.core.document import JSON
 from gnomon.core.execution import ExecutionStatus, Trigger
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId
+from gnomon.core.lifecycle import JobAction, change_of
 from gnomon.core.occurrence import Firing, SkipReason
 from gnomon.core.records import Calendar, ExecutionFilter
 from gnomon.core.schedule import CronTiming, Interval, Misfire, Schedule
@@ -170,3 +171,33 @@ async def test_a_job_that_cannot_be_fired_is_passed_over_and_the_others_fire(rig
 
     assert [await runs(rig, job) for job in good] == [1, 1]
     assert await scheduler.step() > NOW
+
+
+async def test_what_is_due_soon_is_planned_before_and_fired_on_time(rig: Rig) -> None:
+    job = await rig.job(every(MINUTE))
+    scheduler = rig.scheduler()
+    rig.clock.advance(MINUTE - timedelta(milliseconds=100))
+
+    assert await scheduler.step() == timedelta(milliseconds=100)
+    assert await runs(rig, job) == 0
+    rig.clock.advance(timedelta(milliseconds=100))
+    await scheduler.step()
+
+    assert await runs(rig, job) == 1
+
+
+async def test_a_plan_made_ahead_is_void_when_the_job_was_changed_meanwhile(rig: Rig) -> None:
+    job = await rig.job(every(MINUTE))
+    scheduler = rig.scheduler()
+    rig.clock.advance(MINUTE - timedelta(milliseconds=100))
+    await scheduler.step()
+    paused = change_of(job, JobAction.PAUSE, next_run_time=job.next_run_time)
+    await rig.store.jobs.change([paused], now=rig.clock.now())
+    rig.clock.advance(timedelta(milliseconds=100))
+
+    while await scheduler.step() == timedelta(0):
+        pass
+
+    assert await runs(rig, job) == 0
+    [skipped] = await rig.store.schedules.occurrences(DEFAULT_TENANT, job.id, limit=10)
+    assert skipped.reason is SkipReason.PAUSED
