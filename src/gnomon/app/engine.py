@@ -130,6 +130,7 @@ class _Assembly:
             ids=self.ids,
             telemetry=self.telemetry,
             fired=announce_work,
+            replaced=lambda: self.hints.announce(Topic.CANCEL),
             shards=self._shards(stack),
             batch=self.options.fire_batch,
             poll=self.options.poll,

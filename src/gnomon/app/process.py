@@ -26,10 +26,12 @@ from gnomon.core.execution import WorkerId
 from gnomon.core.ids import IdSource
 from gnomon.core.worker import Registration
 from gnomon.engine import failpoints
+from gnomon.errors import GnomonError, InvalidInput
 from gnomon.handlers.discovery import discover
 from gnomon.handlers.function import FunctionHandler
-from gnomon.handlers.functions import load, union
+from gnomon.handlers.functions import Functions, load, union
 from gnomon.handlers.registry import Registry
+from gnomon.logs import raised
 from gnomon.settings import Settings
 from gnomon.store.hold import Holder
 from gnomon.store.migrate import migrate
@@ -120,10 +122,21 @@ def installed_handlers(settings: Settings) -> Registry:
         return discover(settings.handlers).registry
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
-    functions = union([load(home) for home in settings.app])
+    functions = union([_loaded(home) for home in settings.app])
     return discover(
         settings.handlers, given={FunctionHandler.kind: lambda chosen: FunctionHandler(chosen, functions)}
     ).registry
+
+
+def _loaded(home: str) -> Functions:
+    try:
+        return load(home)
+    except GnomonError:
+        raise
+    except Exception as error:  # A module may do anything when it is imported.
+        logger.error("%s cannot be imported", home, exc_info=raised(error))
+        reason = f"{home!r} cannot be imported: {type(error).__name__}: {error}"
+        raise InvalidInput("app", reason) from error
 
 
 def _worker_options(settings: Settings, handlers: Registry) -> WorkerOptions:

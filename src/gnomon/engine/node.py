@@ -51,6 +51,10 @@ class Node:
             self._worker.stop_claiming()
         self._asked.set()
 
+    @property
+    def is_draining(self) -> bool:
+        return self._asked.is_set()
+
     def hurry(self) -> None:
         self._is_hurried = True
         self._attention.set()

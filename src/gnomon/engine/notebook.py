@@ -159,6 +159,7 @@ class Notebook:
                 note = f"{checkpoint.progress:.0%}"
                 self._telemetry.tell_of_job(
                     What.PROGRESSED,
+                    leased.tenant_id,
                     leased.job_id,
                     at=checkpoint.saved_at,
                     execution_id=claim.execution_id,

@@ -33,8 +33,8 @@ class Scheduler:
     """Many may run at once: the store lets each due time fire once, whoever comes first.
 
     `shards` says which jobs this one looks after; None means all of them. What is overdue is fired by
-    anybody, so a scheduler that dies costs no more than a moment. `fired` is called after a batch, so that
-    workers need not find out by themselves.
+    anybody, so a scheduler that dies costs no more than a moment. `fired` is called after a batch, and
+    `replaced` if it ended runs that were live, so that workers need not find out by themselves.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class Scheduler:
         ids: IdSource,
         telemetry: Telemetry,
         fired: Callable[[], None],
+        replaced: Callable[[], None] = lambda: None,
         shards: Callable[[], Collection[int] | None] = lambda: None,
         batch: int = BATCH,
         poll: timedelta = POLL,
@@ -55,6 +56,7 @@ class Scheduler:
         self._ids = ids
         self._telemetry = telemetry
         self._fired = fired
+        self._replaced = replaced
         self._shards = shards
         self._batch = batch
         self._poll = poll
@@ -82,11 +84,13 @@ class Scheduler:
 
     async def _fire(self, firings: Sequence[Firing]) -> int:
         failpoint(At.FIRE_BEFORE)
-        taken = await self._take(firings)
+        taken = set(await self._take(firings))
         failpoint(At.FIRE_AFTER)
         if taken:
             self._fired()
-        self._tell(firings, set(taken))
+        if any(one.replaces and one.job_id in taken for one in firings):
+            self._replaced()
+        self._tell(firings, taken)
         return len(taken)
 
     async def _take(self, firings: Sequence[Firing]) -> Sequence[JobId]:
@@ -149,6 +153,7 @@ class Scheduler:
                 what = What.SKIPPED if one.reason else What.FIRED
                 self._telemetry.tell_of_job(
                     what,
+                    firing.tenant_id,
                     firing.job_id,
                     at=now,
                     count=one.count,

@@ -23,6 +23,28 @@ _ASKED = (
     "waits_for", "watched", "awaited",
 )  # fmt: skip
 _UNIFORM_ASKED = frozenset({"job_id", "revision", "lane_id", "trigger", "priority", "due"})
+_PLAIN = ("execution_id", "trigger", "priority", "due", "input")
+_UNIFORM_PLAIN = frozenset({"trigger", "due"})
+
+
+def are_plain(asked: Sequence[NewExecution]) -> bool:
+    """All for one job, and nobody asks who else holds a key."""
+    return len({one.job_id for one in asked}) == 1 and all(one.unique_key is None for one in asked)
+
+
+async def enqueue_plain(
+    session: Session, tenant_id: TenantId, asked: Sequence[NewExecution], *, now: datetime
+) -> Sequence[Enqueued]:
+    """In one statement. Empty if it takes more than that, or must be refused; then nothing has happened."""
+    rows = [(one.id, one.trigger, one.priority, one.due or now, document_text(one.input)) for one in asked]
+    found = await session.fetch(
+        "enqueue_plain",
+        Rows("asked", _PLAIN, rows, _UNIFORM_PLAIN),
+        job_id=asked[0].job_id,
+        tenant_id=tenant_id,
+        now=now,
+    )
+    return [Enqueued(one.id, is_new=True) for one in asked] if found else []
 
 
 async def enqueue_within(

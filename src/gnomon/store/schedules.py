@@ -23,7 +23,7 @@ DUE_LIMIT_MAX = 10_000
 
 _FIRING = (
     "job_id", "expected_version", "expected_next_run_time", "status", "next_run_time", "last_run_time",
-    "fires", "anchor",
+    "fires", "anchor", "first_place", "last_place",
 )  # fmt: skip
 _OCCURRENCE = (
     "job_id", "nominal_time", "nominal_until", "count", "reason", "execution_id", "due", "waits_for",
@@ -125,11 +125,14 @@ class SqlSchedules:
 
 
 async def _fire(session: Session, firings: Sequence[Firing], *, now: datetime) -> set[JobId]:
+    rows: list[tuple[object, ...]] = []
+    occurrences: list[tuple[object, ...]] = []
+    for firing in firings:
+        first_place = len(occurrences) + 1
+        occurrences += _occurrence_rows(firing)
+        rows.append((*_firing_row(firing), first_place, len(occurrences)))
     taken: Sequence[Row] = await session.fetch(
-        "fire",
-        Rows("firing", _FIRING, [_firing_row(firing) for firing in firings]),
-        Rows("occurrence", _OCCURRENCE, [row for firing in firings for row in _occurrence_rows(firing)]),
-        now=now,
+        "fire", Rows("firing", _FIRING, rows), Rows("occurrence", _OCCURRENCE, occurrences), now=now
     )
     return {row["job_id"] for row in taken}
 

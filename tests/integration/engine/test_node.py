@@ -18,8 +18,9 @@ from gnomon.app.engine import Engine, EngineOptions, WorkerOptions, open_engine
 from gnomon.core.document import JSON, Document
 from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, NewExecution, WorkerId
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.lease import RENEW_EVERY
 from gnomon.core.nominal import first_run, seed_of
-from gnomon.core.schedule import Interval, Schedule
+from gnomon.core.schedule import Interval, Overlap, Schedule
 from gnomon.core.worker import Registration, WorkerStatus
 from gnomon.engine.telemetry import Happening, What
 from gnomon.handlers.base import Context
@@ -111,6 +112,24 @@ async def test_what_is_due_is_fired_and_run(url: str) -> None:
         completed = await system.until(What.COMPLETED)
 
         assert fired.job_id == completed.job_id == job.id
+
+
+async def test_a_run_that_is_replaced_is_stopped_at_once(url: str) -> None:
+    async def for_ever(context: Context) -> JSON:
+        await asyncio.Event().wait()
+        return None
+
+    schedule = Schedule(Interval(timedelta(seconds=1)), overlap=Overlap.REPLACE)
+    async with running(url, for_ever) as system:
+        await system.job(Definition(kind="test", schedule=schedule))
+        started = await system.until(What.STARTED)
+
+        cancelled = await system.until(What.CANCELLED)
+
+        assert cancelled.execution_id == started.execution_id
+        # Long before its worker would have asked by itself.
+        assert cancelled.at - started.at < RENEW_EVERY / 2
+        system.engine.node.hurry()
 
 
 async def test_a_worker_is_known_while_it_runs_and_says_good_bye(url: str) -> None:
