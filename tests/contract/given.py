@@ -28,7 +28,7 @@ DONE = Succeeded()
 FAILED = Failed(OOPS)
 BROKEN = Failed(OOPS, permanent=True)
 
-_numbers = count(1)
+_numbers = count(1 << 60)
 
 
 def new_id(now: datetime = NOW) -> UUID:
