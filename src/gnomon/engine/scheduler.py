@@ -73,10 +73,11 @@ class Scheduler:
         next_due = await self._schedules.next_due(passed_over=self._passed_over)
         if next_due is None:
             return self._poll
+        if next_due - now > AHEAD:
+            return min(self._poll, next_due - now - AHEAD / 2)
         if next_due > now:
-            if next_due - now <= AHEAD:
-                await self._look_ahead(next_due)
-            return min(self._poll, max(NOW, next_due - self._clock.now()))
+            await self._look_ahead(next_due)
+            return max(NOW, next_due - self._clock.now())
         if await self._fire_planned(now):
             return NOW
         shards = None if now - next_due > OVERDUE else self._shards()
