@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from gnomon.proof.events import AnyEvent, Down, Event, FaultBegin, FaultEnd, Heal
 
-FOREVER = datetime.max.replace(tzinfo=UTC)
+FOREVER = datetime(9000, 1, 1, tzinfo=UTC)  # With room to add to it.
 DATABASE = "db"
 EVERYTHING = "*"
 # Of these a process does not come back; its next boot is another source.
@@ -38,6 +38,11 @@ class Fault:
         if self.target in (DATABASE, EVERYTHING):
             return True
         return self.target in (source, source.rpartition("/")[0])
+
+    @property
+    def end_for_others(self) -> datetime:
+        """Who was killed and never started again is missed only until others have taken over."""
+        return self.begin if self.kind in FINAL and self.end == FOREVER else self.end
 
     def end_for(self, source: str, first_seen: datetime | None) -> datetime:
         is_final = self.kind in FINAL and first_seen is not None and first_seen <= self.begin
@@ -96,7 +101,7 @@ class Faults:
     def _spans(self, source: str) -> list[Span]:
         seen = self.first_seen.get(source)
         if source == EVERYTHING:
-            spans = [(fault.begin, fault.end) for fault in self.all]
+            spans = [(fault.begin, fault.end_for_others) for fault in self.all]
         else:
             spans = [(one.begin, one.end_for(source, seen)) for one in self.all if one.touches(source)]
         if source in self.downs:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from gnomon.proof.events import Fire, SchedSet, Skip
 from gnomon.proof.targets import Target, is_closed, targets
 
-FIRST = datetime.min.replace(tzinfo=UTC)
+FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 FIRING = frozenset({"ACTIVE", "PAUSED"})
 ENDED = frozenset({"CANCELLED", "DELETED"})
 MISSED = frozenset({"misfire", "catchup_limit", "catchup_window"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -18,6 +18,7 @@ from gnomon.proof.events import SchedSet
 
 DAY, HOUR, MINUTE, SECOND = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
 MICROSECOND = timedelta(microseconds=1)
+DAYS_KNOWN_MAX = 4096
 
 
 class Target(NamedTuple):
@@ -138,12 +139,13 @@ def instants_of(civil: datetime, where: ZoneInfo) -> list[datetime]:
 
 def end_of_gap(civil: datetime, where: ZoneInfo) -> datetime:
     """The first instant after a civil time that does not exist: go on until the clock shows something."""
-    for stride in (MINUTE, SECOND):
+    for stride in (HOUR, MINUTE, SECOND):
         while not instants_of(civil + stride, where):
             civil += stride
     return instants_of(civil + SECOND, where)[0]
 
 
+@lru_cache(maxsize=DAYS_KNOWN_MAX)
 def day_exists(day: date, where: ZoneInfo) -> bool:
     return any(instants_of(civil, where) for civil in _minutes(day))
 
@@ -153,6 +155,7 @@ def _minutes(day: date) -> Iterator[datetime]:
     return (start + n * MINUTE for n in range(24 * 60))
 
 
+@lru_cache(maxsize=DAYS_KNOWN_MAX)
 def _only_offset(where: ZoneInfo, day: date) -> timedelta | None:
     """The offset of the zone, if it has one and the same on this date and the hours around it."""
     start = datetime.combine(day, datetime.min.time(), UTC) - DAY
