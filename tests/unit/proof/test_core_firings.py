@@ -65,7 +65,15 @@ def history_of(told: Story, *, limit: int) -> list[AnyEvent]:
     down = {"src": "nemesis", "n": 0, "kind": "stop", "target": "s"}
     events: list[object] = [
         SchedSet(
-            src="store", n=0, db=first, job="j", rev=1, state=state, closed=tuple(told.excluded), **fields
+            src="store",
+            n=0,
+            db=first - MINUTE,
+            since=first,
+            job="j",
+            rev=1,
+            state=state,
+            closed=tuple(told.excluded),
+            **fields,
         ),  # type: ignore[arg-type]
         FaultBegin(wall=first, **down),  # type: ignore[arg-type]
         FaultEnd(wall=now, **down),  # type: ignore[arg-type]

@@ -63,12 +63,19 @@ def c7(index: Index) -> Findings:
         _check_fires(index, fired, found)
         _check_asked(index, runs, found)
         for due in ledger.dues:
-            for skip in due.skips:
-                if skip.why == "overlap":
-                    found.checked += 1
-                    if not _is_overlap(ledger, due, skip, runs):
-                        found.add(f"job {ledger.job}", "skipped for an overlap that was none.", skip)
+            _check_due(ledger, due, runs, found)
     return found
+
+
+def _check_due(ledger: Ledger, due: Due, runs: list[Run], found: Findings) -> None:
+    for skip in due.skips:
+        if skip.why == "overlap":
+            found.checked += 1
+            if not _is_overlap(ledger, due, skip, runs):
+                found.add(f"job {ledger.job}", "skipped for an overlap that was none.", skip)
+    for fire in due.fires:
+        if due.spec.overlap == "replace" and _is_replaced(ledger, due, decided_at(fire)):
+            found.add(f"job {ledger.job}", f"{due.at.isoformat()} fired, and a later time was due.", fire)
 
 
 def _order(run: Run) -> tuple[datetime, int]:
@@ -137,12 +144,16 @@ def _ended(run: Run) -> datetime:
 def _is_overlap(ledger: Ledger, due: Due, skip: Skip, runs: list[Run]) -> bool:
     now = decided_at(skip)
     if due.spec.overlap == "replace":
-        # A later one would have replaced it before it could start.
-        could = ledger.could_fire(due.spec)
-        return bisect_right(could, now) > bisect_right(could, due.at)
+        return _is_replaced(ledger, due, now)
     if due.spec.overlap != "skip" or skip.db is None:
         return False
     return any(_is_live(run, since=now, until=skip.db) for run in runs)
+
+
+def _is_replaced(ledger: Ledger, due: Due, now: datetime) -> bool:
+    """A later one would replace it before it could start."""
+    could = ledger.could_fire(due.spec)
+    return bisect_right(could, now) > bisect_right(could, due.at)
 
 
 def _is_live(run: Run, *, since: datetime, until: datetime) -> bool:
