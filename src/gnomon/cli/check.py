@@ -32,7 +32,7 @@ class Output(StrEnum):
 
 
 Histories = Annotated[
-    list[Path], typer.Argument(metavar="HISTORY...", help="Files of events, or folders of *.jsonl.")
+    list[Path], typer.Argument(metavar="HISTORY", help="Files of events, or folders of *.jsonl.")
 ]
 Pictures = Annotated[
     Path | None, typer.Option("--svg", metavar="FOLDER", help="Draw a picture of each job there.")

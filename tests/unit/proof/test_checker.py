@@ -42,6 +42,15 @@ def test_without_a_final_read_nothing_is_sure() -> None:
     assert verdict.missing == ["there is no final read, so nothing was ever owed."]
 
 
+def test_a_fault_that_never_ends_leaves_nothing_sure() -> None:
+    story = Story()
+    story.fault(1, None, "cut", "db")
+    story.read()
+    verdict = check(story.events, coverage_min=0)
+    assert verdict.outcome is Outcome.UNKNOWN
+    assert verdict.missing == ["the fault cut of db never ended, so little was owed after it."]
+
+
 def test_another_release_of_the_time_zones_is_unknown() -> None:
     story = Story()
     story.job(cron="0 0 1 1 *", tzdata="1999z")
