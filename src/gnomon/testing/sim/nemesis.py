@@ -1,0 +1,225 @@
+"""What goes wrong, when the scenario says so; and how it all gets well again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from gnomon.proof import events
+from gnomon.testing.sim.network import FAIR, Line, Weather
+from gnomon.testing.sim.recorder import NEMESIS
+from gnomon.testing.sim.scenario import Fault, FaultKind
+
+if TYPE_CHECKING:
+    from gnomon.testing.sim.node import Boot, SimulatedNode
+    from gnomon.testing.sim.world import World
+
+DATABASE = "db"
+Undo = Callable[[], None]
+
+
+class Nemesis:
+    def __init__(self, world: World) -> None:
+        self.count = 0
+        self._world = world
+        self._is_over = False
+        self._open: dict[int, tuple[Fault, Undo | None]] = {}
+        self._leaving: dict[str, Fault] = {}  # Nodes that were asked to leave, and come back later.
+        self._crashes = 0
+
+    def schedule(self, faults: Iterable[Fault]) -> None:
+        for fault in faults:
+            self._world.loop.call_at(fault.at, self._begin, fault)
+
+    def heal(self) -> None:
+        """Everything that is open ends, and everybody who is dead is started."""
+        self._is_over = True
+        for number in list(self._open):
+            self._end(number)
+        for node in self._world.nodes.values():
+            if node.boot is None:
+                node.start()
+        self._world.recorder.write(events.Heal, NEMESIS)
+
+    def crash(self, boot: Boot) -> None:
+        """Not the nemesis, but the same as if: a handler killed its own process."""
+        self._crashes += 1
+        at, seconds = self._world.loop.time(), self._world.scenario.crash_restarts_in
+        self._begin(
+            Fault(
+                number=-self._crashes, kind=FaultKind.KILL, at=at, seconds=seconds, target=boot.node.name
+            ),
+            is_job=True,
+        )
+
+    def has_left(self, node: SimulatedNode) -> None:
+        """A node that drained is gone: its next boot comes a bit later."""
+        fault = self._leaving.pop(node.name, None)
+        self._world.loop.call_later(0.0 if fault is None else fault.seconds, self._start_again, node)
+
+    def _start_again(self, node: SimulatedNode) -> None:
+        if node.boot is None:
+            node.start()
+
+    # One fault ------------------------------------------------------------------------------------------
+
+    def _begin(self, fault: Fault, *, is_job: bool = False) -> None:
+        if self._is_over and not is_job:
+            return
+        undo = self._do(fault)
+        if undo is None:
+            return  # There was nobody to hurt.
+        self.count += 1
+        self._open[fault.number] = (fault, undo)
+        self._world.recorder.write(
+            events.FaultBegin,
+            NEMESIS,
+            kind=str(fault.kind),
+            target=fault.target,
+            fault=str(fault.number),
+        )
+        self._world.loop.call_later(fault.seconds, self._end, fault.number)
+
+    def _end(self, number: int) -> None:
+        if number not in self._open:
+            return
+        fault, undo = self._open.pop(number)
+        if undo is not None:
+            undo()
+        self._world.recorder.write(
+            events.FaultEnd, NEMESIS, kind=str(fault.kind), target=fault.target, fault=str(number)
+        )
+
+    def _do(self, fault: Fault) -> Undo | None:
+        """Make it so. Returns how to end it; None if it cannot be done now."""
+        match fault.kind:
+            case FaultKind.DOWN:
+                return self._down(restart=False)
+            case FaultKind.RESTART:
+                return self._down(restart=True)
+            case FaultKind.DEAF:
+                return self._deaf()
+            case FaultKind.SLOW if fault.target == DATABASE:
+                lines = [node.boot.line for node in self._world.nodes.values() if node.boot is not None]
+                return _all([_slow(line, fault.amount) for line in lines])
+            case _:
+                node = self._world.nodes.get(fault.target)
+                return None if node is None or node.boot is None else self._do_to(fault, node, node.boot)
+
+    def _do_to(self, fault: Fault, node: SimulatedNode, boot: Boot) -> Undo | None:
+        match fault.kind:
+            case FaultKind.KILL:
+                node.kill()
+                return lambda: self._start_again(node)
+            case FaultKind.DRAIN:
+                self._leaving[node.name] = fault
+                return _nothing if boot.drain() else None
+            case FaultKind.PAUSE:
+                return self._hold(boot, everything=True)
+            case FaultKind.SUSPEND:
+                return self._suspend(boot)
+            case FaultKind.STALL:
+                return self._hold(boot, everything=False)
+            case FaultKind.CUT:
+                return _cut(boot.line)
+            case FaultKind.REFUSED:
+                return _weather(boot.line, Weather(refused=fault.amount))
+            case FaultKind.LATE:
+                return _weather(boot.line, Weather(late=fault.amount))
+            case FaultKind.LOST_REPLY:
+                return _weather(boot.line, Weather(reply_lost=fault.amount))
+            case FaultKind.SLOW:
+                return _slow(boot.line, fault.amount)
+            case FaultKind.SKEW:
+                return _skew(node, fault.amount)
+            case _:
+                raise AssertionError(f"{fault.kind} hits no node")
+
+    def _down(self, *, restart: bool) -> Undo:
+        network = self._world.network
+        network.is_down += 1
+        if restart:
+            network.restart_store()
+
+        def up() -> None:
+            network.is_down -= 1
+
+        return up
+
+    def _deaf(self) -> Undo:
+        world = self._world
+        world.is_deaf += 1
+
+        def hear() -> None:
+            world.is_deaf -= 1
+
+        return hear
+
+    def _hold(self, boot: Boot, *, everything: bool) -> Undo:
+        loop = self._world.loop
+        strands = boot.strands if everything else boot.strands[:1]
+        for strand in strands:
+            loop.hold(strand)
+
+        def let_go() -> None:
+            for strand in strands:
+                loop.let_go(strand)
+
+        return let_go
+
+    def _suspend(self, boot: Boot) -> Undo:
+        since, wake = self._world.loop.time(), self._hold(boot, everything=True)
+
+        def undo() -> None:
+            boot.slept += self._world.loop.time() - since
+            wake()
+
+        return undo
+
+
+def _nothing() -> None:
+    """It ends by itself."""
+
+
+def _all(undos: list[Undo]) -> Undo:
+    def undo() -> None:
+        for one in undos:
+            one()
+
+    return undo
+
+
+def _cut(line: Line) -> Undo:
+    line.cuts += 1
+
+    def mend() -> None:
+        line.cuts -= 1
+
+    return mend
+
+
+def _slow(line: Line, factor: float) -> Undo:
+    line.slow *= factor
+
+    def quicken() -> None:
+        line.slow /= factor
+
+    return quicken
+
+
+def _weather(line: Line, weather: Weather) -> Undo:
+    line.weather = weather
+
+    def clear() -> None:
+        line.weather = FAIR
+
+    return clear
+
+
+def _skew(node: SimulatedNode, seconds: float) -> Undo:
+    node.skew += seconds
+
+    def put_right() -> None:
+        node.skew -= seconds
+
+    return put_right

@@ -1,0 +1,342 @@
+"""Writes down what happens: at the store every verb that was done, in the processes what handlers do.
+
+It tells what the store answered, not what it should have answered: whether that was right is for the checker
+to say. See `docs/reference/proof.md` for the events.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
+
+import msgspec
+
+from gnomon.core.execution import Enqueued, ExecutionId, ExecutionStatus, NewExecution
+from gnomon.core.job import Job, TenantId
+from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
+from gnomon.core.occurrence import Firing
+from gnomon.core.records import Redrive
+from gnomon.handlers.base import Context
+from gnomon.proof import events
+from gnomon.proof.events import Event
+from gnomon.store.base import Applied, Decision, Store
+from gnomon.testing.sim.network import Call
+from gnomon.testing.sim.told import change_event, sched_set
+
+if TYPE_CHECKING:
+    from gnomon.testing.sim.node import Boot
+
+STORE = "store"
+NEMESIS = "nemesis"
+ALIVE_EVERY = timedelta(seconds=5)
+
+E = TypeVar("E", bound=Event)
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(slots=True)
+class RunSeen:
+    """What was seen of a run so far."""
+
+    job: UUID
+    tenant: TenantId
+    rev: int
+    v: int = 1
+    token: int = 0
+    is_over: bool = False
+    is_cancelling: bool = False
+
+
+@dataclass(slots=True)
+class JobSeen:
+    version: int
+    rev: int
+    live: dict[UUID, RunSeen] = field(default_factory=dict)
+
+
+class Recorder:
+    """`store` is looked at for what an answer does not tell, such as which waiting runs a cancel has ended."""
+
+    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
+        self.events: list[Event] = []
+        self.runs: dict[UUID, RunSeen] = {}
+        self.jobs: dict[UUID, JobSeen] = {}
+        self.seen: Counter[str] = Counter()
+        self.calendars: dict[str, frozenset[date]] = {}
+        self.on_event: Callable[[Event], None] | None = None
+        self._store = store
+        self._now = now
+        self._counts: Counter[str] = Counter()
+        self._hash = sha256()
+        self._alive: dict[str, datetime] = {}
+        self._verbs: dict[tuple[str, str], Callable[[Call, Any], Awaitable[None]]] = {
+            ("jobs", "create"): self._jobs_set,
+            ("jobs", "change"): self._jobs_changed,
+            ("schedules", "fire"): self._fired,
+            ("executions", "enqueue"): self._enqueued,
+            ("executions", "claim"): self._claimed,
+            ("executions", "renew"): self._renewed,
+            ("executions", "apply"): self._applied,
+            ("executions", "cancel"): self._cancelled,
+            ("dead_letters", "redrive"): self._redriven,
+        }
+
+    @property
+    def digest(self) -> str:
+        return self._hash.hexdigest()
+
+    def write(self, make: Callable[..., E], src: str, **fields: Any) -> E:
+        """An event that is no store's: true time is `wall`."""
+        return self._keep(make(src=src, n=self._count(src), wall=self._now(), **fields))
+
+    def _stored(self, make: Callable[..., E], **fields: Any) -> E:
+        return self._keep(make(src=STORE, n=self._count(STORE), db=self._now(), **fields))
+
+    def _count(self, src: str) -> int:
+        self._counts[src] += 1
+        return self._counts[src]
+
+    def _keep(self, event: E) -> E:
+        self.events.append(event)
+        self._hash.update(_encode(event))
+        if self.on_event is not None:
+            self.on_event(event)
+        return event
+
+    # The store -----------------------------------------------------------------------------------------
+
+    async def done(self, call: Call, answer: Any, error: Exception | None) -> None:
+        told = self._verbs.get((call.noun, call.verb))
+        if told is not None and error is None:
+            await told(call, answer)
+
+    def reply_lost(self, call: Call) -> None:
+        self.seen[f"lost_reply.{call.noun}.{call.verb}"] += 1
+
+    async def _jobs_set(self, call: Call, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            self._job_set(job, since=call.kwargs["now"])
+
+    async def _jobs_changed(self, call: Call, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            if self._job_set(job, since=call.kwargs["now"]) and job.next_run_time is None:
+                await self._look_at_live(job.id)
+
+    def _job_set(self, job: Job, *, since: datetime) -> bool:
+        """False if this was known: the answer to a repeated call."""
+        seen = self.jobs.get(job.id)
+        if seen is not None and seen.version >= job.version:
+            return False
+        if seen is None:
+            self.jobs[job.id] = JobSeen(job.version, job.revision)
+        else:
+            seen.version, seen.rev = job.version, job.revision
+        closed = self.calendars.get(job.definition.schedule.calendar or "", ())
+        self._stored(events.SchedSet, **sched_set(job, since=since, closed=closed))
+        return True
+
+    async def _fired(self, call: Call, taken: Sequence[UUID]) -> None:
+        firings: Sequence[Firing] = call.args[0]
+        now: datetime = call.kwargs["now"]
+        for firing in firings:
+            if firing.job_id not in taken:
+                self.seen["fire.beaten"] += 1
+                continue
+            self._fire(firing, now)
+            if firing.replaces:
+                new = {one.execution_id for one in firing.occurrences}
+                await self._look_at_live(firing.job_id, but=new)
+
+    def _fire(self, firing: Firing, now: datetime) -> None:
+        job, job_id = self.jobs[firing.job_id], str(firing.job_id)
+        for one in firing.occurrences:
+            late = (now - one.nominal_time).total_seconds()
+            if one.execution_id is not None:
+                self._born(one.execution_id, firing.job_id, firing.tenant_id, job.rev)
+                self._stored(
+                    events.Fire,
+                    run=str(one.execution_id),
+                    job=job_id,
+                    rev=job.rev,
+                    due=one.nominal_time,
+                    run_at=one.due,
+                    late=late,
+                )
+            else:
+                self._stored(
+                    events.Skip,
+                    job=job_id,
+                    due=one.nominal_time,
+                    until=one.nominal_until,
+                    count=one.count,
+                    why=str(one.reason),
+                    late=late,
+                    rev=job.rev,
+                    anchor=firing.anchor,
+                )
+
+    async def _enqueued(self, call: Call, made: Sequence[Enqueued]) -> None:
+        tenant_id, asked = call.args
+        idempotency = call.kwargs.get("idempotency")
+        new: NewExecution
+        for new, one in zip(asked, made, strict=True):
+            if not one.is_new:
+                self.seen["enqueue.known"] += 1
+                continue
+            job = self.jobs[new.job_id]
+            self._born(one.id, new.job_id, tenant_id, job.rev)
+            self._stored(
+                events.Enqueue,
+                run=str(one.id),
+                job=str(new.job_id),
+                rev=job.rev,
+                key=idempotency.key if idempotency else None,
+                run_at=new.due,
+                priority=new.priority,
+            )
+
+    async def _redriven(self, call: Call, made: Sequence[Enqueued]) -> None:
+        tenant_id, redrives = call.args
+        asked: Redrive
+        for asked, one in zip(redrives, made, strict=True):
+            old = self.runs[asked.execution_id]
+            if one.is_new:
+                self._born(one.id, old.job, tenant_id, old.rev)
+                self._stored(
+                    events.Enqueue,
+                    run=str(one.id),
+                    job=str(old.job),
+                    rev=old.rev,
+                    rerun_of=str(asked.execution_id),
+                )
+
+    async def _claimed(self, call: Call, leased: Sequence[Leased]) -> None:
+        request: ClaimRequest = call.args[0]
+        if not leased:
+            self._is_alive(call.line.source)
+        name, _, boot = call.line.source.partition("/")
+        for one in leased:
+            run = self.runs[one.claim.execution_id]
+            if one.claim.number <= run.token:
+                self.write(events.Again, call.line.source, op="claim", req=str(request.id))
+                continue
+            run.token = one.claim.number
+            self._changed(
+                events.Claim,
+                one.claim.execution_id,
+                attempt=one.attempt,
+                token=one.claim.number,
+                worker=name,
+                boot=int(boot),
+                req=str(request.id),
+                lease_until=one.lease_until,
+            )
+
+    async def _renewed(self, call: Call, renewed: Sequence[Renewed]) -> None:
+        held = {one.claim for one in renewed}
+        until: datetime = call.kwargs["lease_until"]
+        claim: Claim
+        for claim in call.args[0]:
+            if claim in held:
+                self._changed(events.Beat, claim.execution_id, token=claim.number, lease_until=until)
+            else:
+                self._stored(events.BeatRefused, run=str(claim.execution_id), token=claim.number)
+
+    async def _applied(self, call: Call, answers: Sequence[Applied]) -> None:
+        decisions: Sequence[Decision] = call.args[0]
+        for (claim, change), answer in zip(decisions, answers, strict=True):
+            run = self.runs[claim.execution_id]
+            if answer is Applied.APPLIED:
+                make, fields = change_event(change, now=call.kwargs["now"])
+                self._changed(make, claim.execution_id, token=claim.number, **fields)
+                if change.due is None:
+                    self._over(claim.execution_id)
+                run.is_cancelling = False
+            elif answer is Applied.REPLAYED:
+                self.write(events.Again, call.line.source, op="apply")
+            else:
+                self._stored(
+                    events.Refused,
+                    run=str(claim.execution_id),
+                    token=claim.number,
+                    op=str(change.attempt),
+                    holder_token=run.token,
+                )
+
+    async def _cancelled(self, call: Call, found: Mapping[ExecutionId, ExecutionStatus]) -> None:
+        for execution_id in found:
+            await self._look_at(execution_id)
+
+    async def _look_at_live(self, job_id: UUID, but: Collection[ExecutionId | None] = ()) -> None:
+        for run_id in list(self.jobs[job_id].live):
+            if run_id not in but:
+                await self._look_at(run_id)
+
+    async def _look_at(self, run_id: UUID) -> None:
+        """What somebody's cancel made of a run: a waiting one has ended, a running one shall."""
+        run = self.runs[run_id]
+        if run.is_over:
+            return
+        found = await self._store.executions.get(run.tenant, ExecutionId(run_id), now=self._now())
+        if found.status is ExecutionStatus.CANCELLED:
+            self._changed(events.Cancelled, run_id)
+            self._over(run_id)
+        elif found.cancel_requested and not run.is_cancelling:
+            run.is_cancelling = True
+            self._changed(events.CancelOk, run_id)
+
+    def _born(self, run_id: UUID, job_id: UUID, tenant_id: TenantId, rev: int) -> None:
+        run = self.runs[run_id] = RunSeen(job_id, tenant_id, rev)
+        self.jobs[job_id].live[run_id] = run
+
+    def _over(self, run_id: UUID) -> None:
+        run = self.runs[run_id]
+        run.is_over = True
+        self.jobs[run.job].live.pop(run_id, None)
+
+    def _changed(self, make: Callable[..., E], run_id: UUID, **fields: Any) -> None:
+        run = self.runs[run_id]
+        run.v += 1
+        self._stored(make, run=str(run_id), v=run.v, **fields)
+
+    def _is_alive(self, source: str) -> None:
+        now = self._now()
+        if now - self._alive.get(source, now - ALIVE_EVERY) >= ALIVE_EVERY:
+            self._alive[source] = now
+            self.write(events.Alive, source)
+
+    # Processes ------------------------------------------------------------------------------------------
+
+    def up(self, boot: Boot) -> None:
+        self.write(events.Up, boot.source, role=str(boot.node.spec.role), slots=boot.slots)
+
+    def down(self, boot: Boot) -> None:
+        self.write(events.Down, boot.source)
+
+    def started(self, boot: Boot, context: Context) -> None:
+        self._attempt(events.Start, boot, context)
+
+    def exited(self, boot: Boot, context: Context, code: int) -> None:
+        self._attempt(events.Exit, boot, context, rc=code)
+
+    def told(self, boot: Boot, context: Context) -> None:
+        self.write(events.Told, boot.source, run=str(context.execution_id), token=context.claim)
+
+    def effect(self, boot: Boot, context: Context) -> None:
+        self._attempt(events.Effect, boot, context)
+
+    def _attempt(self, make: Callable[..., E], boot: Boot, context: Context, **fields: Any) -> None:
+        if not boot.line.is_dead:
+            self.write(
+                make,
+                boot.source,
+                run=str(context.execution_id),
+                attempt=context.attempt,
+                token=context.claim,
+                **fields,
+            )
