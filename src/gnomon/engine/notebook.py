@@ -135,6 +135,8 @@ class Notebook:
         failpoint(At.CHECKPOINT_AFTER)
         for claim, (leased, checkpoint, waiting) in states.items():
             for future in waiting:
+                if not future.set_running_or_notify_cancel():
+                    continue  # Who waited for it was stopped meanwhile.
                 if claim in held:
                     future.set_result(None)
                 else:

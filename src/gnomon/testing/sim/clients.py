@@ -94,7 +94,7 @@ class Clients:
                     await self._enqueue(boot, client, act, chance)
                 case Verb.CANCEL_RUN:
                     if runs := self._runs[act.job]:
-                        await client.executions.cancel([chance.choice(runs)])
+                        await client.executions.cancel(chance.choice(runs))
                 case Verb.PAUSE:
                     await client.jobs.pause(job_id)
                 case Verb.RESUME:

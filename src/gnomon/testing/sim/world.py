@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections import Counter
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from gnomon.core.execution import Execution
 from gnomon.core.job import DEFAULT_TENANT
@@ -14,7 +15,6 @@ from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.records import ExecutionFilter
 from gnomon.engine.telemetry import Happening, What
 from gnomon.proof import events
-from gnomon.proof.events import Event
 from gnomon.store.hints import Topic
 from gnomon.store.migrate import migrate
 from gnomon.store.one_thread import Here
@@ -28,26 +28,10 @@ from gnomon.testing.sim.network import Network
 from gnomon.testing.sim.node import Boot, CaptureHere, SimulatedNode
 from gnomon.testing.sim.recorder import NEMESIS, Recorder
 from gnomon.testing.sim.scenario import Scenario
+from gnomon.testing.sim.story import Story
 
 HINT_TAKES = 0.01  # Seconds, on average, from one process to another.
 HINTS_LOST = 0.02
-
-
-@dataclass(slots=True)
-class Story:
-    """What came of a scenario."""
-
-    scenario: Scenario
-    events: list[Event]
-    digest: str
-    runs: list[Execution]
-    bugs: list[str]  # Exceptions that nobody expected.
-    happened: Counter[What]
-    seen: Counter[str]
-    calls: int
-    turns: int
-    faults: int = 0
-    trouble: list[str] = field(default_factory=list)
 
 
 class World:
@@ -67,6 +51,7 @@ class World:
     def run(self) -> Story:
         asyncio.set_event_loop(None)
         with _Watch() as watch:
+            self.loop.set_exception_handler(watch.unhandled)
             story = self.loop.run(self._live())
         story.bugs += watch.bugs
         return story
@@ -165,6 +150,11 @@ class _Watch(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if record.exc_info and record.name != "gnomon.job":
             self.bugs.append(self.format(record))
+
+    def unhandled(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        lines = traceback.format_exception(error) if isinstance(error, BaseException) else []
+        self.bugs.append(f"{context['message']}\n{''.join(lines)}")
 
     def __enter__(self) -> _Watch:
         self._before = (self._logger.level, self._logger.propagate, self._job_logger.level)
