@@ -140,7 +140,9 @@ class Clients:
         if spec.every is not None:
             spec = msgspec.structs.replace(spec, every=float(round(spec.every * chance.uniform(0.5, 2)) or 1))
         else:
-            spec = msgspec.structs.replace(spec, max_attempts=chance.randint(1, 5), priority=chance.randint(0, 9))
+            spec = msgspec.structs.replace(
+                spec, max_attempts=chance.randint(1, 5), priority=chance.randint(0, 9)
+            )
         self._specs[act.job] = spec
         draft = draft_of(spec, self._world.now(), self._jobs)
         job = await client.jobs.get(self._jobs[act.job])

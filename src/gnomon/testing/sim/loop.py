@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import io
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
 from contextvars import Context, ContextVar
 from heapq import heappop, heappush
 from random import Random
+from types import coroutine
 from typing import Any, TypeVar
 
 _Answer = TypeVar("_Answer")
@@ -50,22 +51,11 @@ class Strand:
 STRAND: ContextVar[Strand | None] = ContextVar("gnomon_sim_strand", default=None)
 
 
-class _Timer(asyncio.TimerHandle):
-    __slots__ = ("tie",)
-
-    tie: float
-
-    def __lt__(self, other: Any) -> bool:
-        mine, theirs = self._when, other._when
-        return mine < theirs or (mine == theirs and self.tie < other.tie)
-
-
 class VirtualLoop(asyncio.BaseEventLoop):
     """Single-threaded, without sockets, signals or threads. `chance` decides between equal timers."""
 
     # What the base class keeps, and nobody has typed.
     _ready: deque[asyncio.Handle]
-    _scheduled: list[_Timer]
 
     def __init__(self, chance: Random) -> None:
         super().__init__()
@@ -73,6 +63,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._now = 0.0
         self._tie = chance.random
         self._turns_at_once = 0
+        self._timers: list[tuple[float, float, asyncio.TimerHandle]] = []
         self._is_closing = False
         self._held: dict[Strand, None] = {}
 
@@ -92,14 +83,25 @@ class VirtualLoop(asyncio.BaseEventLoop):
         """There is one thread."""
         return self.call_soon(callback, *args, context=context)
 
+    def call_later(
+        self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        return self.call_at(self._now + delay, callback, *args, context=context)
+
     def call_at(
         self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        timer = _Timer(when, callback, args, self, context)
-        timer.tie = self._tie()
-        timer._scheduled = True
-        heappush(self._scheduled, timer)
+        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        heappush(self._timers, (when, self._tie(), timer))
         return timer
+
+    def start(self, begun: Coroutine[Any, Any, None], context: Context) -> None:
+        """Run it from here to where it first waits, mostly its end; a task does the rest, if any."""
+        try:
+            waiting = begun.send(None)
+        except StopIteration:
+            return
+        self.create_task(_rest(begun, waiting), context=context)
 
     def hold(self, strand: Strand) -> None:
         """Nothing of it runs from now on, not even a timer, until it is let go as often as it was held."""
@@ -157,16 +159,15 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _advance(self) -> None:
         """To the next timer, and to all others that are due at the same instant."""
-        timers, ready = self._scheduled, self._ready
-        while timers and timers[0]._cancelled:
+        timers, ready = self._timers, self._ready
+        while timers and timers[0][2]._cancelled:
             heappop(timers)
         if not timers:
             raise Deadlock(f"Nothing will ever happen after {self._now:.6f} s.\n{self.stacks()}")
         self._turns_at_once = 0
-        self._now = now = max(self._now, timers[0]._when)
-        while timers and timers[0]._when <= now:
-            timer = heappop(timers)
-            timer._scheduled = False
+        self._now = now = max(self._now, timers[0][0])
+        while timers and timers[0][0] <= now:
+            timer = heappop(timers)[2]
             if not timer._cancelled:
                 ready.append(timer)
 
@@ -187,3 +188,18 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
         """It is left out when its time comes."""
+
+
+@coroutine
+def _rest(begun: Coroutine[Any, Any, None], waiting: Any) -> Generator[Any, Any, None]:
+    """A coroutine that waits for something already, as one that a task can run."""
+    while True:
+        try:
+            try:
+                answer = yield waiting
+            except BaseException as error:
+                waiting = begun.throw(error)
+            else:
+                waiting = begun.send(answer)
+        except StopIteration:
+            return

@@ -46,9 +46,7 @@ class Nemesis:
         self._crashes += 1
         at, seconds = self._world.loop.time(), self._world.scenario.crash_restarts_in
         self._begin(
-            Fault(
-                number=-self._crashes, kind=FaultKind.KILL, at=at, seconds=seconds, target=boot.node.name
-            ),
+            Fault(number=-self._crashes, kind=FaultKind.KILL, at=at, seconds=seconds, target=boot.node.name),
             is_job=True,
         )
 

@@ -26,6 +26,7 @@ from gnomon.store.base import (
     UpkeepStore,
     WorkerStore,
 )
+from gnomon.testing.sim.loop import VirtualLoop
 
 # How long a caller waits for an answer that does not come, in seconds.
 PATIENCE = (1.0, 30.0)
@@ -82,9 +83,7 @@ class Observer(Protocol):
 
 
 class Network:
-    def __init__(
-        self, loop: asyncio.AbstractEventLoop, *, now: Callable[[], Any], observer: Observer
-    ) -> None:
+    def __init__(self, loop: VirtualLoop, *, now: Callable[[], Any], observer: Observer) -> None:
         self.is_down = 0
         self.calls = 0
         self._loop = loop
@@ -130,7 +129,7 @@ class Network:
         elif self.is_down:
             self._later(back, self._fail, call, "the database is down")
         else:
-            self._loop.create_task(self._serve(call, back, is_lost), context=self._context)
+            self._loop.start(self._serve(call, back, is_lost), self._context)
 
     async def _serve(self, call: Call, back: float, is_lost: bool) -> None:
         epoch, answer, error = self._epoch, None, None
@@ -145,9 +144,7 @@ class Network:
         await self._observer.done(call, answer, error)
         self._later(back, self._reply, call, answer, error, epoch, is_lost)
 
-    def _reply(
-        self, call: Call, answer: Any, error: Exception | None, epoch: int, is_lost: bool
-    ) -> None:
+    def _reply(self, call: Call, answer: Any, error: Exception | None, epoch: int, is_lost: bool) -> None:
         if call.line.cuts or is_lost or epoch != self._epoch:
             self._observer.reply_lost(call)
             self._give_up(call)

@@ -171,9 +171,7 @@ class Boot:
 
     # The ways of a simulated process: see app/assembly.py ------------------------------------------------
 
-    def beat(
-        self, make: MakeHeartbeat, services: list[Service], stack: AsyncExitStack
-    ) -> Callable[[], None]:
+    def beat(self, make: MakeHeartbeat, services: list[Service], stack: AsyncExitStack) -> Callable[[], None]:
         heartbeat, stopping = make(self.store), Stopping()
         task = self.world.loop.create_task(drive(heartbeat, stopping), context=self._contexts[self.pulse])
 

@@ -142,7 +142,13 @@ def _draw_faults(
 
 
 def _draw_fault(
-    chance: Random, kinds: list[FaultKind], nodes: tuple[NodeSpec, ...], *, at: float, lease: float, number: int
+    chance: Random,
+    kinds: list[FaultKind],
+    nodes: tuple[NodeSpec, ...],
+    *,
+    at: float,
+    lease: float,
+    number: int,
 ) -> list[Fault]:
     kind = chance.choice(kinds)
     # Of what is short there is more; some outlast a lease by far.
@@ -156,9 +162,7 @@ def _draw_fault(
         return _swizzle(chance, nodes, at=at, number=number, lease=lease)
     target = chance.choice(nodes).name
     return [
-        Fault(
-            number=number, kind=kind, at=at, seconds=seconds, target=target, amount=_amount(chance, kind)
-        )
+        Fault(number=number, kind=kind, at=at, seconds=seconds, target=target, amount=_amount(chance, kind))
     ]
 
 

@@ -119,7 +119,9 @@ def _draw_behaviour(chance: Random) -> Behaviour:
     )
 
 
-def draw_acts(chance: Random, jobs: Sequence[JobSpec], clients: Sequence[str], *, until: float) -> tuple[Act, ...]:
+def draw_acts(
+    chance: Random, jobs: Sequence[JobSpec], clients: Sequence[str], *, until: float
+) -> tuple[Act, ...]:
     per_hour = chance.uniform(*ACTS_PER_HOUR)
     acts: list[Act] = []
     at = 5.0
