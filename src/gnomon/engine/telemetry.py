@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from gnomon.core.execution import ExecutionId, Failure
 from gnomon.core.job import JobId
 from gnomon.core.lease import Leased
+from gnomon.store.base import Decision
 
 
 class What(StrEnum):
@@ -38,6 +39,7 @@ class Happening(NamedTuple):
 
 
 Listener = Callable[[Happening], None]
+DecisionListener = Callable[[Sequence[Decision], datetime], None]
 
 
 class Telemetry:
@@ -46,6 +48,8 @@ class Telemetry:
     def __init__(self) -> None:
         self.counts: Counter[What] = Counter()
         self.listeners: list[Listener] = []
+        # Called with what a worker has decided about attempts, before it is written; for those who judge.
+        self.on_decisions: list[DecisionListener] = []
 
     def tell(self, what: What, leased: Leased, *, at: datetime, failure: Failure | None = None) -> None:
         self.counts[what] += 1

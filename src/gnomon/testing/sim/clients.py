@@ -45,6 +45,7 @@ class Clients:
         self._jobs: dict[str, JobId] = {}
         self._specs: dict[str, JobSpec] = {}
         self._runs: dict[str, list[ExecutionId]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
         self._open: dict[str, tuple[str, str]] = {}  # Calls without an answer: who asked, and for which job.
 
     async def make_jobs(self) -> None:
@@ -79,7 +80,7 @@ class Clients:
         node = self._world.nodes.get(act.client)
         if node is not None and node.boot is not None and act.job in self._jobs:
             boot = node.boot
-            boot.within(lambda: asyncio.ensure_future(self._act(boot, act)))
+            boot.within(lambda: self._tasks.append(asyncio.ensure_future(self._act(boot, act))))
 
     async def _act(self, boot: Boot, act: Act) -> None:
         """Whatever goes wrong here is the answer that this client got."""

@@ -55,6 +55,7 @@ class SimulatedHandler:
         try:
             await self._steps(behaviour, context, lasts)
         except asyncio.CancelledError:
+            self._boot.world.recorder.told(self._boot, context)
             if is_stubborn >= behaviour.stubborn:
                 raise
             await _insist(chance.uniform(*STUBBORN_FOR))

@@ -130,10 +130,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._is_closing = True
         for strand in self._held:
             self._ready.extend(strand.take_kept())
-        tasks = asyncio.all_tasks(self)
-        for task in tasks:
-            task.cancel()
-        if tasks:
+        while tasks := asyncio.all_tasks(self):  # Who ends may start others.
+            for task in tasks:
+                task.cancel()
             self.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
         self.run_until_complete(self.shutdown_asyncgens())
 

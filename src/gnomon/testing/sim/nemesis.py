@@ -56,7 +56,7 @@ class Nemesis:
         self._world.loop.call_later(0.0 if fault is None else fault.seconds, self._start_again, node)
 
     def _start_again(self, node: SimulatedNode) -> None:
-        if node.boot is None:
+        if node.boot is None and not self._world.is_over:
             node.start()
 
     # One fault ------------------------------------------------------------------------------------------

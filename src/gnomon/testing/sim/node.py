@@ -55,6 +55,7 @@ class SimulatedNode:
         self.boots = 0
         self.skew = spec.skew
         self.boot: Boot | None = None
+        self._past: list[Boot] = []
 
     @property
     def name(self) -> str:
@@ -76,6 +77,8 @@ class SimulatedNode:
         self.boot.line.is_dead = True
         for strand in self.boot.strands:
             self.world.loop.hold(strand)
+        # Somebody must remember it: a task that nobody knows is swept away, and cleans up on the way.
+        self._past.append(self.boot)
         self.boot = None
         return True
 
@@ -131,6 +134,7 @@ class Boot:
             parts = Assembly(self._options(), self.store, self.hints, self.clock, self)
             self.process = parts.node(stack)
             parts.telemetry.listeners.append(self.world.happened)
+            parts.telemetry.on_decisions.append(self.world.recorder.decided)
             self.world.recorder.up(self)
             await self.process.run()
         self.world.has_left(self)
@@ -138,7 +142,6 @@ class Boot:
     async def _attend(self) -> None:
         """A client has a clock and a store, and whoever acts for it."""
         await self._learn()
-        self.world.recorder.up(self)
 
     async def _learn(self) -> None:
         while True:

@@ -35,6 +35,14 @@ STORE = "store"
 NEMESIS = "nemesis"
 ALIVE_EVERY = timedelta(seconds=5)
 
+# Verbs whose lost replies matter most, in the words of the checker.
+_OPS = {
+    ("executions", "claim"): "claim",
+    ("executions", "apply"): "complete",
+    ("schedules", "fire"): "fire",
+    ("executions", "enqueue"): "submit",
+}
+
 E = TypeVar("E", bound=Event)
 _encode = msgspec.json.Encoder().encode
 
@@ -74,10 +82,12 @@ class Recorder:
         self._counts: Counter[str] = Counter()
         self._hash = sha256()
         self._alive: dict[str, datetime] = {}
+        self._decided: dict[Claim, datetime] = {}
         self._verbs: dict[tuple[str, str], Callable[[Call, Any], Awaitable[None]]] = {
             ("jobs", "create"): self._jobs_set,
             ("jobs", "change"): self._jobs_changed,
             ("schedules", "fire"): self._fired,
+            ("schedules", "next_due"): self._looked,
             ("executions", "enqueue"): self._enqueued,
             ("executions", "claim"): self._claimed,
             ("executions", "renew"): self._renewed,
@@ -117,6 +127,15 @@ class Recorder:
 
     def reply_lost(self, call: Call) -> None:
         self.seen[f"lost_reply.{call.noun}.{call.verb}"] += 1
+        op = _OPS.get((call.noun, call.verb))
+        if op is not None:
+            fault = f"reply-{self.seen.total()}"
+            fields = {"kind": "lost_reply", "target": call.line.source, "fault": fault}
+            self.write(events.FaultBegin, NEMESIS, op=op, **fields)
+            self.write(events.FaultEnd, NEMESIS, **fields)
+
+    async def _looked(self, call: Call, _: object) -> None:
+        self._is_alive(call.line.source)
 
     async def _jobs_set(self, call: Call, jobs: Sequence[Job]) -> None:
         for job in jobs:
@@ -252,7 +271,8 @@ class Recorder:
         for (claim, change), answer in zip(decisions, answers, strict=True):
             run = self.runs[claim.execution_id]
             if answer is Applied.APPLIED:
-                make, fields = change_event(change, now=call.kwargs["now"])
+                decided = self._decided.pop(claim, call.kwargs["now"])
+                make, fields = change_event(change, now=decided)
                 self._changed(make, claim.execution_id, token=claim.number, **fields)
                 if change.due is None:
                     self._over(claim.execution_id)
@@ -324,8 +344,14 @@ class Recorder:
     def exited(self, boot: Boot, context: Context, code: int) -> None:
         self._attempt(events.Exit, boot, context, rc=code)
 
+    def decided(self, decisions: Sequence[Decision], now: datetime) -> None:
+        """A worker knows what it will write, whenever it gets to it."""
+        for decision in decisions:
+            self._decided[decision.claim] = now
+
     def told(self, boot: Boot, context: Context) -> None:
-        self.write(events.Told, boot.source, run=str(context.execution_id), token=context.claim)
+        if not boot.line.is_dead:
+            self.write(events.Told, boot.source, run=str(context.execution_id), token=context.claim)
 
     def effect(self, boot: Boot, context: Context) -> None:
         self._attempt(events.Effect, boot, context)

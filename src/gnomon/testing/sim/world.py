@@ -41,6 +41,7 @@ class World:
         self.loop = VirtualLoop(self.chance.fork("loop"))
         self.happenings: Counter[What] = Counter()
         self.is_deaf = 0
+        self.is_over = False
         self._hints = self.chance.fork("hints")
         self.nodes: dict[str, SimulatedNode] = {}
 
@@ -95,6 +96,7 @@ class World:
     async def _final_read(self) -> list[Execution]:
         """Everything there is, straight from the store."""
         self.clients.close()
+        self.is_over = True
         found: list[Execution] = []
         after = None
         while True:
