@@ -74,10 +74,7 @@ class Worker:
         if self._unanswered is None and not may_ask:
             return self._poll  # Whoever ends wakes us up.
         leased = await self._claim(free)
-        if self.is_draining:
-            self._give_back(leased)
-            return self._poll
-        return NOW if len(leased) >= free else self._poll
+        return NOW if len(leased) >= free and not self.is_draining else self._poll
 
     async def _claim(self, limit: int) -> Sequence[Leased]:
         """A request whose answer got lost is asked again until it is answered: it may have claimed."""
@@ -96,8 +93,13 @@ class Worker:
         failpoint(At.CLAIM_AFTER)
         states = await self._states(leased)
         self._unanswered = None
-        if not self.is_draining:
-            self._start(leased, states)
+        if self.is_draining:
+            self._give_back(leased)
+        else:
+            # The answer may have taken longer than the lease: then somebody else may run these by now.
+            now = self._clock.now()
+            self._give_back(one for one in leased if one.lease_until <= now)
+            self._start([one for one in leased if one.lease_until > now], states)
         return leased
 
     async def _states(self, leased: Sequence[Leased]) -> Mapping[Claim, Document]:

@@ -38,9 +38,10 @@ def _endings(story: Story) -> Iterator[str]:
                 yield f"run {event.run} changed after its end"
             if isinstance(event, _ENDINGS):
                 ended.add(event.run)
-    live = {str(one.id) for one in story.runs if not one.status.is_final}
-    for run in sorted(ended & live):
-        yield f"run {run} ended, and the store says that it is live"
+    over = {str(one.id) for one in story.runs if one.status.is_final}
+    for run in sorted(ended ^ over):
+        where, not_where = ("history", "store") if run in ended else ("store", "history")
+        yield f"run {run} has ended, says the {where}; the {not_where} says that it has not"
 
 
 def _fires(story: Story) -> Iterator[str]:

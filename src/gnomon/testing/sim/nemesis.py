@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from contextvars import copy_context
+from typing import TYPE_CHECKING, Any
 
 from gnomon.proof import events
 from gnomon.testing.sim.network import FAIR, Line, Weather
@@ -26,10 +27,11 @@ class Nemesis:
         self._open: dict[int, tuple[Fault, Undo | None]] = {}
         self._leaving: dict[str, Fault] = {}  # Nodes that were asked to leave, and come back later.
         self._crashes = 0
+        self._context = copy_context()  # Not a node's: who crashes does not hold up its own restart.
 
     def schedule(self, faults: Iterable[Fault]) -> None:
         for fault in faults:
-            self._world.loop.call_at(fault.at, self._begin, fault)
+            self._world.loop.call_at(fault.at, self._begin, fault, context=self._context)
 
     def heal(self) -> None:
         """Everything that is open ends, and everybody who is dead is started."""
@@ -53,7 +55,7 @@ class Nemesis:
     def has_left(self, node: SimulatedNode) -> None:
         """A node that drained is gone: its next boot comes a bit later."""
         fault = self._leaving.pop(node.name, None)
-        self._world.loop.call_later(0.0 if fault is None else fault.seconds, self._start_again, node)
+        self._later(0.0 if fault is None else fault.seconds, self._start_again, node)
 
     def _start_again(self, node: SimulatedNode) -> None:
         if node.boot is None and not self._world.is_over:
@@ -76,7 +78,10 @@ class Nemesis:
             target=fault.target,
             fault=str(fault.number),
         )
-        self._world.loop.call_later(fault.seconds, self._end, fault.number)
+        self._later(fault.seconds, self._end, fault.number)
+
+    def _later(self, seconds: float, callback: Callable[..., None], *args: Any) -> None:
+        self._world.loop.call_later(seconds, callback, *args, context=self._context)
 
     def _end(self, number: int) -> None:
         if number not in self._open:

@@ -117,6 +117,8 @@ class Network:
                 self._give_up(call)
             elif fate < weather.refused + weather.late + weather.reply_lost:
                 is_lost = True
+        if there + back > PATIENCE[1]:
+            self._later(PATIENCE[1], self._fail, call, "no answer in time")
         self._later(there, self._arrive, call, back, is_lost)
         return await call.answer
 

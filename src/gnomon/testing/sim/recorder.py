@@ -16,7 +16,7 @@ from uuid import UUID
 
 import msgspec
 
-from gnomon.core.execution import Enqueued, ExecutionId, ExecutionStatus, NewExecution
+from gnomon.core.execution import Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.job import Job, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.occurrence import Firing
@@ -273,10 +273,13 @@ class Recorder:
             if answer is Applied.APPLIED:
                 decided = self._decided.pop(claim, call.kwargs["now"])
                 make, fields = change_event(change, now=decided)
+                is_over = change.due is None
+                if not is_over and run.is_cancelling and await self._is_cancelled(claim.execution_id):
+                    # A cancel that was asked for in the meantime wins over going back to wait.
+                    make, is_over, fields["next_at"] = events.Cancelled, True, None
                 self._changed(make, claim.execution_id, token=claim.number, **fields)
-                if change.due is None:
+                if is_over:
                     self._over(claim.execution_id)
-                run.is_cancelling = False
             elif answer is Applied.REPLAYED:
                 self.write(events.Again, call.line.source, op="apply")
             else:
@@ -302,13 +305,20 @@ class Recorder:
         run = self.runs[run_id]
         if run.is_over:
             return
-        found = await self._store.executions.get(run.tenant, ExecutionId(run_id), now=self._now())
+        found = await self._read(run_id)
         if found.status is ExecutionStatus.CANCELLED:
             self._changed(events.Cancelled, run_id)
             self._over(run_id)
         elif found.cancel_requested and not run.is_cancelling:
             run.is_cancelling = True
             self._changed(events.CancelOk, run_id)
+
+    async def _is_cancelled(self, run_id: UUID) -> bool:
+        return (await self._read(run_id)).status is ExecutionStatus.CANCELLED
+
+    async def _read(self, run_id: UUID) -> Execution:
+        run = self.runs[run_id]
+        return await self._store.executions.get(run.tenant, ExecutionId(run_id), now=self._now())
 
     def _born(self, run_id: UUID, job_id: UUID, tenant_id: TenantId, rev: int) -> None:
         run = self.runs[run_id] = RunSeen(job_id, tenant_id, rev)

@@ -32,6 +32,7 @@ from gnomon.testing.sim.story import Story
 
 HINT_TAKES = 0.01  # Seconds, on average, from one process to another.
 HINTS_LOST = 0.02
+PUNCTUAL = 5.0  # Seconds.
 
 
 class World:
@@ -91,7 +92,9 @@ class World:
         )
 
     def _expect(self) -> None:
-        self.recorder.write(events.Expect, NEMESIS, lease=self.scenario.lease)
+        # A hint may get lost, and then a worker finds out when it polls.
+        tolerance = PUNCTUAL + self.scenario.poll
+        self.recorder.write(events.Expect, NEMESIS, lease=self.scenario.lease, tolerance=tolerance)
 
     async def _final_read(self) -> list[Execution]:
         """Everything there is, straight from the store."""
