@@ -1,1 +1,1 @@
-"""A world in one process: virtual time, nodes that die, a network that loses things, and production code in it."""
+"""A world in one process: virtual time, nodes that die, a bad network, and production code in the middle."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from contextvars import copy_context
 from dataclasses import replace
 from datetime import timedelta
 from random import Random
@@ -110,7 +109,7 @@ class Clients:
             self._world.recorder.seen[f"client.{type(error).__name__}"] += 1
 
     async def _enqueue(self, boot: Boot, client: Client, act: Act, chance: Random) -> None:
-        """With a key, so that asking again is safe; and asked again until there is an answer, or patience ends."""
+        """With a key, so that asking again is safe; until there is an answer, or patience ends."""
         recorder, job = self._world.recorder, str(self._jobs[act.job])
         key = f"act-{act.number}"
         unique = f"key-{chance.randrange(UNIQUE_KEYS)}" if act.verb is Verb.ENQUEUE_UNIQUE else None

@@ -1,7 +1,7 @@
 """An event loop whose time is virtual: it never waits, it jumps to the next timer.
 
-What runs in it cannot tell. Callbacks that are ready run in the order asyncio promises; timers that are due at
-the very same instant run in an order that chance decides, since nothing promises one.
+What runs in it cannot tell. Callbacks that are ready run in the order that asyncio promises. Timers that are
+due at the very same instant run in an order that chance decides, since nothing promises one.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from contextvars import Context, ContextVar
 from heapq import heappop, heappush
 from random import Random
 from types import coroutine
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 _Answer = TypeVar("_Answer")
+_Ts = TypeVarTuple("_Ts")
 
 # So many turns of the loop without a timer: something goes round in circles, and time stands still.
 TURNS_MAX = 200_000
@@ -71,25 +72,33 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return self._now
 
     def call_soon(
-        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, callback: Callable[[Unpack[_Ts]], object], *args: *_Ts, context: Context | None = None
     ) -> asyncio.Handle:
         handle = asyncio.Handle(callback, args, self, context)
         self._ready.append(handle)
         return handle
 
     def call_soon_threadsafe(
-        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, callback: Callable[[Unpack[_Ts]], object], *args: *_Ts, context: Context | None = None
     ) -> asyncio.Handle:
         """There is one thread."""
         return self.call_soon(callback, *args, context=context)
 
     def call_later(
-        self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self,
+        delay: float,
+        callback: Callable[[Unpack[_Ts]], object],
+        *args: *_Ts,
+        context: Context | None = None,
     ) -> asyncio.TimerHandle:
         return self.call_at(self._now + delay, callback, *args, context=context)
 
     def call_at(
-        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self,
+        when: float,
+        callback: Callable[[Unpack[_Ts]], object],
+        *args: *_Ts,
+        context: Context | None = None,
     ) -> asyncio.TimerHandle:
         timer = asyncio.TimerHandle(when, callback, args, self, context)
         heappush(self._timers, (when, self._tie(), timer))
@@ -150,7 +159,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
             handle = ready.popleft()
             if handle._cancelled:
                 continue
-            strand = handle._context.get(STRAND)
+            strand = handle._context.get(STRAND)  # type: ignore[attr-defined]
             if strand is not None and strand.holds and not self._is_closing:
                 strand.keep(handle)
             else:

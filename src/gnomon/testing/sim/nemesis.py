@@ -110,33 +110,31 @@ class Nemesis:
                 return None if node is None or node.boot is None else self._do_to(fault, node, node.boot)
 
     def _do_to(self, fault: Fault, node: SimulatedNode, boot: Boot) -> Undo | None:
-        match fault.kind:
-            case FaultKind.KILL:
-                node.kill()
-                return lambda: self._start_again(node)
-            case FaultKind.DRAIN:
-                self._leaving[node.name] = fault
-                return _nothing if boot.drain() else None
-            case FaultKind.PAUSE:
-                return self._hold(boot, everything=True)
-            case FaultKind.SUSPEND:
-                return self._suspend(boot)
-            case FaultKind.STALL:
-                return self._hold(boot, everything=False)
-            case FaultKind.CUT:
-                return _cut(boot.line)
-            case FaultKind.REFUSED:
-                return _weather(boot.line, Weather(refused=fault.amount))
-            case FaultKind.LATE:
-                return _weather(boot.line, Weather(late=fault.amount))
-            case FaultKind.LOST_REPLY:
-                return _weather(boot.line, Weather(reply_lost=fault.amount))
-            case FaultKind.SLOW:
-                return _slow(boot.line, fault.amount)
-            case FaultKind.SKEW:
-                return _skew(node, fault.amount)
-            case _:
-                raise AssertionError(f"{fault.kind} hits no node")
+        line, amount = boot.line, fault.amount
+        deeds: dict[FaultKind, Callable[[], Undo | None]] = {
+            FaultKind.KILL: lambda: self._kill(node),
+            FaultKind.DRAIN: lambda: self._drain(fault, node, boot),
+            FaultKind.PAUSE: lambda: self._hold(boot, everything=True),
+            FaultKind.SUSPEND: lambda: self._suspend(boot),
+            FaultKind.STALL: lambda: self._hold(boot, everything=False),
+            FaultKind.CUT: lambda: _cut(line),
+            FaultKind.REFUSED: lambda: _weather(line, Weather(refused=amount)),
+            FaultKind.LATE: lambda: _weather(line, Weather(late=amount)),
+            FaultKind.LOST_REPLY: lambda: _weather(line, Weather(reply_lost=amount)),
+            FaultKind.SLOW: lambda: _slow(line, amount),
+            FaultKind.SKEW: lambda: _skew(node, amount),
+        }
+        return deeds[fault.kind]()
+
+    def _kill(self, node: SimulatedNode) -> Undo:
+        node.kill()
+        return lambda: self._start_again(node)
+
+    def _drain(self, fault: Fault, node: SimulatedNode, boot: Boot) -> Undo | None:
+        if not boot.drain():
+            return None
+        self._leaving[node.name] = fault
+        return _nothing
 
     def _down(self, *, restart: bool) -> Undo:
         network = self._world.network

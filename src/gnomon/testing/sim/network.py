@@ -191,16 +191,16 @@ class RemoteStore:
     def __init__(self, network: Network, line: Line) -> None:
         self._network = network
         self._line = line
-        self.tenants = cast(TenantStore, _Noun(network, line, "tenants"))
-        self.jobs = cast(JobStore, _Noun(network, line, "jobs"))
-        self.schedules = cast(ScheduleStore, _Noun(network, line, "schedules"))
-        self.executions = cast(ExecutionStore, _Noun(network, line, "executions"))
-        self.checkpoints = cast(CheckpointStore, _Noun(network, line, "checkpoints"))
-        self.logs = cast(LogStore, _Noun(network, line, "logs"))
-        self.dead_letters = cast(DeadLetterStore, _Noun(network, line, "dead_letters"))
-        self.workers = cast(WorkerStore, _Noun(network, line, "workers"))
-        self.shards = cast(ShardStore, _Noun(network, line, "shards"))
-        self.upkeep = cast(UpkeepStore, _Noun(network, line, "upkeep"))
+        self.tenants = cast("TenantStore", _Noun(network, line, "tenants"))
+        self.jobs = cast("JobStore", _Noun(network, line, "jobs"))
+        self.schedules = cast("ScheduleStore", _Noun(network, line, "schedules"))
+        self.executions = cast("ExecutionStore", _Noun(network, line, "executions"))
+        self.checkpoints = cast("CheckpointStore", _Noun(network, line, "checkpoints"))
+        self.logs = cast("LogStore", _Noun(network, line, "logs"))
+        self.dead_letters = cast("DeadLetterStore", _Noun(network, line, "dead_letters"))
+        self.workers = cast("WorkerStore", _Noun(network, line, "workers"))
+        self.shards = cast("ShardStore", _Noun(network, line, "shards"))
+        self.upkeep = cast("UpkeepStore", _Noun(network, line, "upkeep"))
 
     async def clock(self) -> Any:
         """True time, which is the store's, after a way there and a way back."""

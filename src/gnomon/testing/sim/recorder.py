@@ -23,7 +23,7 @@ from gnomon.core.occurrence import Firing
 from gnomon.core.records import Redrive
 from gnomon.handlers.base import Context
 from gnomon.proof import events
-from gnomon.proof.events import Event
+from gnomon.proof.events import AnyEvent, Event
 from gnomon.store.base import Applied, Decision, Store
 from gnomon.testing.sim.network import Call
 from gnomon.testing.sim.told import change_event, sched_set
@@ -68,10 +68,10 @@ class JobSeen:
 
 
 class Recorder:
-    """`store` is looked at for what an answer does not tell, such as which waiting runs a cancel has ended."""
+    """`store` is looked at for what an answer does not tell: which waiting runs a cancel has ended."""
 
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
-        self.events: list[Event] = []
+        self.events: list[AnyEvent] = []
         self.runs: dict[UUID, RunSeen] = {}
         self.jobs: dict[UUID, JobSeen] = {}
         self.seen: Counter[str] = Counter()
@@ -112,7 +112,7 @@ class Recorder:
         return self._counts[src]
 
     def _keep(self, event: E) -> E:
-        self.events.append(event)
+        self.events.append(event)  # type: ignore[arg-type]
         self._hash.update(_encode(event))
         if self.on_event is not None:
             self.on_event(event)

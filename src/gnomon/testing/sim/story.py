@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gnomon.core.execution import Execution
 from gnomon.engine.telemetry import What
-from gnomon.proof.events import Event
+from gnomon.proof.events import AnyEvent
 from gnomon.testing.sim.scenario import Scenario
 
 
@@ -16,7 +16,7 @@ class Story:
     """`events` is the history, `digest` its SHA-256; `runs` is what the store holds at the end."""
 
     scenario: Scenario
-    events: list[Event]
+    events: list[AnyEvent]
     digest: str
     runs: list[Execution]
     bugs: list[str]  # Exceptions that nobody expected.

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.records import ExecutionFilter
 from gnomon.engine.telemetry import Happening, What
 from gnomon.proof import events
+from gnomon.proof.events import Event
 from gnomon.store.hints import Topic
 from gnomon.store.migrate import migrate
 from gnomon.store.one_thread import Here
@@ -45,6 +47,7 @@ class World:
         self.is_over = False
         self._hints = self.chance.fork("hints")
         self.nodes: dict[str, SimulatedNode] = {}
+        self.on_event: Callable[[Event], None] | None = None  # Who wants to watch.
 
     def now(self) -> datetime:
         """True time, which is that of the store."""
@@ -64,6 +67,7 @@ class World:
         await migrate(self.database, now=self.now())
         self.store = SqlStore(self.database)
         self.recorder = Recorder(self.store, self.now)
+        self.recorder.on_event = self.on_event
         self.network = Network(self.loop, now=self.now, observer=self.recorder)
         self.clients = Clients(self)
         self.nemesis = Nemesis(self)
