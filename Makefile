@@ -43,7 +43,7 @@ check: $(READY) ## Format, lint, types and layers: what needs no running.
 sim: $(READY) ## Simulate under faults, with fresh seeds: make sim [SEEDS=100] [HOURS=0.5] [PROFILE=swarm].
 	@$(BIN)/gnomon sim --seeds $(or $(SEEDS),100) --hours $(or $(HOURS),0.5) --profile $(or $(PROFILE),swarm)
 
-bench: $(READY) ## Run a benchmark: make bench BENCH=cron|store|drain|latency|fire|idle [JSON=1].
+bench: $(READY) ## Run a benchmark: make bench BENCH=cron|store|drain|latency|fire|idle|checker [JSON=1].
 	@$(BIN)/python -m benchmarks $(BENCH) $(if $(JSON),--json)
 
 docs: $(READY) ## Check the documentation: links, headings, code blocks.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gnomon.errors import GnomonError, InvalidInput, StoreTaken
 
-DONE, FAILED, WRONG_USAGE = 0, 1, 2
+DONE, FAILED, WRONG_USAGE, UNKNOWN = 0, 1, 2, 3
 
 
 def exit_code(error: GnomonError) -> int:

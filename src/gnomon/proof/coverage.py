@@ -8,6 +8,7 @@ from gnomon.proof.events import Again, Done, Elect, Expired, Refused, Released, 
 from gnomon.proof.faults import DISK_FULL, DRAIN, LOST_REPLY
 from gnomon.proof.index import Index, Segment
 from gnomon.proof.ledger import MISSED, decided_at
+from gnomon.proof.targets import FOLD, GAP
 
 CATCH_UP_MIN = 100
 LONG_LEASES = 3
@@ -28,14 +29,10 @@ COVERAGE: dict[str, Callable[[Index], int]] = {
     "cancel while running": lambda index: sum(one.cancel is not None for _, one in index.segments()),
     "drain with leftovers": lambda index: _leftovers(index),
     "DST gap": lambda index: sum(
-        due.is_odd and due.outcomes > 0 and _is_gap(due.lost, due.spec.gap)
-        for ledger in index.ledgers.values()
-        for due in ledger.dues
+        due.shift == GAP and due.outcomes > 0 for ledger in index.ledgers.values() for due in ledger.dues
     ),
     "DST overlap": lambda index: sum(
-        due.is_odd and not due.lost and due.outcomes > 0
-        for ledger in index.ledgers.values()
-        for due in ledger.dues
+        due.shift == FOLD and due.outcomes > 0 for ledger in index.ledgers.values() for due in ledger.dues
     ),
     "disk full during complete": lambda index: _disk_full(index),
 }
@@ -86,10 +83,6 @@ def _catch_ups(index: Index) -> int:
 def _leftovers(index: Index) -> int:
     drained = {fault.target for fault in index.faults.all if fault.kind == DRAIN}
     return sum(isinstance(one.end, Released) and one.claim.holder in drained for _, one in index.segments())
-
-
-def _is_gap(lost: int, policy: str) -> bool:
-    return lost > 0 or policy == "shift"
 
 
 def _disk_full(index: Index) -> int:

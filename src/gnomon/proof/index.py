@@ -111,7 +111,6 @@ class Index:
     tolds: dict[str, list[Told]] = field(default_factory=dict)
     kept: list[Kept] = field(default_factory=list)
     deleted: set[str] = field(default_factory=set)
-    workers: set[str] = field(default_factory=set)  # As faults name them: all boots, and single ones.
     reads: list[Read] = field(default_factory=list)
     _by_type: dict[type[Event], list[AnyEvent]] = field(default_factory=dict)
 
@@ -142,8 +141,6 @@ def index_of(events: Sequence[AnyEvent], parameters: Parameters | None = None) -
     index.kept = index.of(Kept)
     index.reads = index.of(Read)
     index.deleted = {event.run for event in index.of(Deleted)}
-    for claim in index.of(Claim):
-        index.workers |= {claim.worker, claim.holder}
     _index_jobs(index)
     _index_runs(index)
     return index

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from gnomon.proof.events import Fire, SchedSet, Skip
 from gnomon.proof.targets import Target, is_closed, targets
 
-FIRST = datetime.min.replace(tzinfo=UTC)
+FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 FIRING = frozenset({"ACTIVE", "PAUSED"})
 ENDED = frozenset({"CANCELLED", "DELETED"})
 MISSED = frozenset({"misfire", "catchup_limit", "catchup_window"})
@@ -22,7 +22,7 @@ class Due:
 
     at: datetime
     lost: int
-    is_odd: bool
+    shift: str
     is_closed: bool
     spec: SchedSet
     fires: list[Fire] = field(default_factory=list)
@@ -90,7 +90,7 @@ def ledger_of(
     said = [*(fire.due for fire in fires), *(skip.last for skip in skips)]
     horizon = max([horizon, *said])
     dues = [
-        Due(target.at, target.lost, target.is_odd, is_closed(spec, target.at), spec)
+        Due(target.at, target.lost, target.shift, is_closed(spec, target.at), spec)
         for spec, target in _targets(specs, skips, horizon)
     ]
     ledger = Ledger(job, specs, _without_unused(dues, fires))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -18,17 +18,19 @@ from gnomon.proof.events import SchedSet
 
 DAY, HOUR, MINUTE, SECOND = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
 MICROSECOND = timedelta(microseconds=1)
+DAYS_KNOWN_MAX = 4096
+GAP, FOLD = "gap", "fold"
 
 
 class Target(NamedTuple):
     """A due time. `lost` counts the civil times that a gap swallowed there; if any, it does not fire.
 
-    `is_odd`: the clock on the wall jumped or repeated itself here.
+    `shift` is GAP or FOLD where the clock on the wall jumped or repeats itself.
     """
 
     at: datetime
     lost: int = 0
-    is_odd: bool = False
+    shift: str = ""
 
 
 @cache
@@ -84,7 +86,7 @@ def _of_interval(spec: SchedSet, after: datetime, until: datetime, anchor: datet
 def _of_cron(spec: SchedSet, after: datetime, until: datetime) -> list[Target]:
     assert spec.cron is not None
     wanted, where = pattern(spec.cron, spec.seed), zone(spec.tz)
-    regular: dict[datetime, bool] = {}
+    regular: dict[datetime, str] = {}
     lost: Counter[datetime] = Counter()
     # No zone is further from UTC than a day, and no gap is longer than one.
     day, last = (after - 2 * DAY).date(), (until + 2 * DAY).date()
@@ -92,11 +94,9 @@ def _of_cron(spec: SchedSet, after: datetime, until: datetime) -> list[Target]:
         if wanted.names_day(day):
             _read_day(spec, wanted, where, day, regular, lost)
         day += DAY
-    found = [Target(at, is_odd=odd) for at, odd in regular.items() if after < at <= until]
+    found = [Target(at, shift=shift) for at, shift in regular.items() if after < at <= until]
     found += [
-        Target(at, count, is_odd=True)
-        for at, count in lost.items()
-        if after < at <= until and at not in regular
+        Target(at, count, GAP) for at, count in lost.items() if after < at <= until and at not in regular
     ]
     return sorted(found)
 
@@ -106,7 +106,7 @@ def _read_day(
     wanted: Pattern,
     where: ZoneInfo,
     day: date,
-    regular: dict[datetime, bool],
+    regular: dict[datetime, str],
     lost: Counter[datetime],
 ) -> None:
     """What becomes of the matching civil times of one date."""
@@ -114,18 +114,17 @@ def _read_day(
     for clock in wanted.times:
         civil = datetime.combine(day, clock)
         if offset is not None:
-            regular.setdefault((civil - offset).replace(tzinfo=UTC), False)
+            regular.setdefault((civil - offset).replace(tzinfo=UTC), "")
             continue
         instants = instants_of(civil, where)
-        if wanted.hour_starts_with_star:
-            # In elapsed time: at every instant at which the clock on the wall shows it.
-            regular.update(dict.fromkeys(instants, True))
-        elif instants:
-            chosen = {"first": instants[:1], "last": instants[-1:], "both": instants}[spec.fold]
+        # With a wildcard hour, in elapsed time: at every instant at which the clock on the wall shows it.
+        if instants or wanted.hour_starts_with_star:
+            fold = "both" if wanted.hour_starts_with_star else spec.fold
+            chosen = {"first": instants[:1], "last": instants[-1:], "both": instants}[fold]
             for at in chosen:
-                regular[at] = regular.get(at, False) or len(instants) > 1
+                regular[at] = regular.get(at) or (FOLD if len(instants) > 1 else "")
         elif spec.gap == "shift" and day_exists(day, where):
-            regular[end_of_gap(civil, where)] = True
+            regular[end_of_gap(civil, where)] = GAP
         else:
             lost[end_of_gap(civil, where)] += 1
 
@@ -138,12 +137,13 @@ def instants_of(civil: datetime, where: ZoneInfo) -> list[datetime]:
 
 def end_of_gap(civil: datetime, where: ZoneInfo) -> datetime:
     """The first instant after a civil time that does not exist: go on until the clock shows something."""
-    for stride in (MINUTE, SECOND):
+    for stride in (HOUR, MINUTE, SECOND):
         while not instants_of(civil + stride, where):
             civil += stride
     return instants_of(civil + SECOND, where)[0]
 
 
+@lru_cache(maxsize=DAYS_KNOWN_MAX)
 def day_exists(day: date, where: ZoneInfo) -> bool:
     return any(instants_of(civil, where) for civil in _minutes(day))
 
@@ -153,6 +153,7 @@ def _minutes(day: date) -> Iterator[datetime]:
     return (start + n * MINUTE for n in range(24 * 60))
 
 
+@lru_cache(maxsize=DAYS_KNOWN_MAX)
 def _only_offset(where: ZoneInfo, day: date) -> timedelta | None:
     """The offset of the zone, if it has one and the same on this date and the hours around it."""
     start = datetime.combine(day, datetime.min.time(), UTC) - DAY

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from gnomon.proof.events import Fire, Skip
+from gnomon.proof.faults import SCHEDULING
 from gnomon.proof.index import Index
 from gnomon.proof.ledger import ENDED, MISSED, Due, Ledger
 from gnomon.proof.verdict import Findings
@@ -59,7 +60,7 @@ def is_owed(index: Index, ledger: Ledger, due: Due) -> bool:
         return False
     allowed = known.tolerance_of(ledger.job) + known.forgiveness + known.recovered_after
     allowed += known.run_max_of(ledger.job, due.spec.timeout)
-    return index.faults.recovered(due.at) + allowed <= index.read_at
+    return index.faults.recovered(SCHEDULING, due.at) + allowed <= index.read_at
 
 
 def c2(index: Index) -> Findings:
@@ -103,7 +104,7 @@ def c8(index: Index) -> Findings:
     """Where the clock on the wall jumps or repeats itself, the named policies decide, and nothing else."""
     found = Findings("C8")
     for ledger, due in _dues(index):
-        if due.is_odd:
+        if due.shift:
             found.checked += 1
             if due.lost and due.fires:
                 what = f"{due.at.isoformat()} fired for a civil time that did not exist."
@@ -116,7 +117,7 @@ def c8(index: Index) -> Findings:
                 what = f"{due.at.isoformat()} was skipped for {skip.why!r}; lost civil times: {due.lost}."
                 found.add(_entity(ledger), what, skip)
     for ledger in index.ledgers.values():
-        odd_days = {due.at.date() for due in ledger.dues if due.is_odd}
+        odd_days = {due.at.date() for due in ledger.dues if due.shift}
         for event in ledger.invented:
             if event.due.date() in odd_days:
                 what = f"{event.due.isoformat()} has an outcome near a shift, and is no due time."

@@ -18,7 +18,7 @@ from gnomon.proof.events import (
     Released,
     name_of,
 )
-from gnomon.proof.faults import DATABASE, PAUSE
+from gnomon.proof.faults import PAUSE, SCHEDULING
 from gnomon.proof.index import Index, Run, Segment
 from gnomon.proof.verdict import Findings
 
@@ -149,18 +149,8 @@ def l7(index: Index) -> Findings:
 
 
 def _reapers_work(index: Index, segment: Segment, *, until: datetime) -> bool:
-    """Whether nothing but the holder was broken from the end of the lease on."""
-    recovery = index.parameters.recovered_after
-    return not any(
-        fault.begin <= until
-        and fault.end >= segment.lease_until - recovery
-        and (fault.target == DATABASE or not _is_of_worker(index, fault.target))
-        for fault in index.faults.all
-    )
-
-
-def _is_of_worker(index: Index, target: str) -> bool:
-    return target in index.workers
+    """Whether nothing but workers was broken from the end of the lease on."""
+    return index.faults.is_healthy(SCHEDULING, segment.lease_until, until)
 
 
 def l8(index: Index) -> Findings:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from gnomon.proof.events import Effect, Up
-from gnomon.proof.faults import CLOCK, DATABASE, FOREVER, Span
+from gnomon.proof.faults import CLOCK, DATABASE, FOREVER, SCHEDULING, Span
 from gnomon.proof.index import Index, Run
 from gnomon.proof.invariants.calendar import is_owed
 from gnomon.proof.ledger import Due, Ledger, decided_at
@@ -22,7 +22,8 @@ def c4(index: Index) -> Findings:
     for job, fires in index.fires.items():
         tolerance = index.parameters.tolerance_of(job)
         for fire in fires:
-            if fire.db is None or not index.faults.is_all_healthy(fire.due, fire.due + tolerance):
+            until = fire.due + tolerance
+            if fire.db is None or not index.faults.is_healthy(SCHEDULING, fire.due, until):
                 continue
             if _is_catch_up(index, job, fire.due):
                 continue

@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from gnomon.proof.events import Birth, Claim, Ending, Expired, Failed, Released, name_of
+from gnomon.proof.faults import EVERYTHING
 from gnomon.proof.index import Index, Run
 from gnomon.proof.verdict import Findings
 
@@ -42,7 +43,7 @@ def _deadline(index: Index, run: Run, since: datetime) -> datetime:
     known = index.parameters
     run_max = known.run_max_of(run.job, run.spec.timeout if run.spec else None)
     owed = known.tolerance_of(run.job) + known.forgiveness + run_max + known.recovered_after
-    return index.faults.recovered(since) + owed
+    return index.faults.recovered(EVERYTHING, since) + owed
 
 
 def _waits_for_others(index: Index, run: Run) -> bool:

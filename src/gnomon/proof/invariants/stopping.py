@@ -101,8 +101,7 @@ def _drained(index: Index) -> Iterator[tuple[Fault, Segment, Run]]:
 def _other_fault(index: Index, drain: Fault, holder: str) -> bool:
     until = index.faults.downs.get(holder, drain.end)
     return any(
-        fault is not drain and fault.touches(holder) and _overlap(fault, drain.begin, until)
-        for fault in index.faults.all
+        fault is not drain and _overlap(fault, drain.begin, until) for fault in index.faults.on(holder)
     )
 
 
