@@ -65,7 +65,7 @@ def test_going_round_in_circles_is_told_too(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("gnomon.testing.sim.loop.TURNS_MAX", 1000)
 
     async def spin() -> None:
-        while True:
+        while True:  # noqa: ASYNC110 - that is the point.
             await asyncio.sleep(0)
 
     with pytest.raises(Deadlock, match="stands still"):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from datetime import timedelta
 from typing import Protocol
 
@@ -12,7 +13,7 @@ from gnomon.core.worker import Registration, WorkerStatus
 from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
 from gnomon.engine.service import Wakeup
-from gnomon.errors import WorkerNotFound
+from gnomon.errors import StoreUnavailable, WorkerNotFound
 from gnomon.store.base import ExecutionStore, WorkerStore
 
 logger = logging.getLogger(__name__)
@@ -55,9 +56,20 @@ class Heartbeat:
         self._lease = lease
 
     async def step(self) -> timedelta:
-        await self._renew()
-        await self._beat()
+        # A connection that went silent must not cost the leases: the store's own patience may be longer.
+        await self._in_time(self._renew())
+        await self._in_time(self._beat())
         return self._lease / 3
+
+    async def _in_time(self, call: Coroutine[None, None, None]) -> None:
+        patience = self._lease / 3
+        try:
+            async with asyncio.timeout(patience.total_seconds()):
+                await call
+        except TimeoutError:
+            raise StoreUnavailable(
+                f"No answer to a heartbeat within {patience.total_seconds():g} s."
+            ) from None
 
     async def _renew(self) -> None:
         claims = self._holder.claims()

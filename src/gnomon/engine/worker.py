@@ -96,10 +96,11 @@ class Worker:
         if self.is_draining:
             self._give_back(leased)
         else:
-            # The answer may have taken longer than the lease: then somebody else may run these by now.
-            now = self._clock.now()
-            self._give_back(one for one in leased if one.lease_until <= now)
-            self._start([one for one in leased if one.lease_until > now], states)
+            # The answer may have taken as long as the lease. Then somebody else may run these by now, or the
+            # next heartbeat would come too late.
+            soon = self._clock.now() + self._lease / 3
+            self._give_back(one for one in leased if one.lease_until <= soon)
+            self._start([one for one in leased if one.lease_until > soon], states)
         return leased
 
     async def _states(self, leased: Sequence[Leased]) -> Mapping[Claim, Document]:

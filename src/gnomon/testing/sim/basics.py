@@ -18,7 +18,7 @@ _ENDINGS = (events.Done, events.Cancelled, events.Dead, events.Abandoned)
 
 def basics(story: Story) -> list[str]:
     """Sentences about what is wrong; none if all is well."""
-    return [*story.bugs, *_endings(story), *_fires(story), *_kept(story), *_forgotten(story)]
+    return [*story.bugs, *_endings(story), *_leaks(story), *_fires(story), *_kept(story), *_forgotten(story)]
 
 
 def _endings(story: Story) -> Iterator[str]:
@@ -42,6 +42,26 @@ def _endings(story: Story) -> Iterator[str]:
     for run in sorted(ended ^ over):
         where, not_where = ("history", "store") if run in ended else ("store", "history")
         yield f"run {run} has ended, says the {where}; the {not_where} says that it has not"
+
+
+def _leaks(story: Story) -> Iterator[str]:
+    """Who asks for something new has seen to all that it holds: a lost answer is asked for again."""
+    seen_to = {
+        (event.run, event.token)
+        for event in story.events
+        if isinstance(event, events.Start | events.Released | events.Refused)
+    }
+    held: dict[str, events.Claim] = {}
+    for event in story.events:
+        if isinstance(event, events.Change):
+            held.pop(event.run, None)
+        elif isinstance(event, events.Claim):
+            for run, earlier in list(held.items()):
+                if earlier.holder == event.holder and earlier.req != event.req:
+                    del held[run]
+                    if (run, earlier.token) not in seen_to:
+                        yield f"run {run}: {event.holder} claimed it, forgot it, and went on"
+            held[event.run] = event
 
 
 def _fires(story: Story) -> Iterator[str]:

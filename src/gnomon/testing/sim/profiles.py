@@ -19,6 +19,7 @@ QUIET = 420.0  # Seconds at the end in which nothing goes wrong: what is owed mu
 CALM_SECOND_HALF = 0.25
 KIND_EXISTS = 0.45
 SWIZZLE = 0.2
+HITS_A_WORKER = 0.5
 
 # When a world begins: on plain days, and half an hour before clocks are changed somewhere.
 STARTS = (
@@ -160,7 +161,8 @@ def _draw_fault(
         return [Fault(number=number, kind=kind, at=at, seconds=seconds, amount=amount)]
     if kind is FaultKind.CUT and chance.random() < SWIZZLE:
         return _swizzle(chance, nodes, at=at, number=number, lease=lease)
-    target = chance.choice(nodes).name
+    workers = [node for node in nodes if node.role is Role.WORKER]
+    target = chance.choice(workers if chance.random() < HITS_A_WORKER else nodes).name
     return [
         Fault(number=number, kind=kind, at=at, seconds=seconds, target=target, amount=_amount(chance, kind))
     ]

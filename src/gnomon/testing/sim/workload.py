@@ -23,7 +23,7 @@ CRONS = {
     "*/30 2 * * *": 3600.0,
 }
 RARELY = 600.0
-LOAD_MAX = 0.3
+LOAD_MAX = 0.4
 
 _ENQUEUES = (Verb.ENQUEUE, Verb.ENQUEUE_UNIQUE, Verb.ENQUEUE_LATER)
 _VERBS = (
@@ -96,7 +96,7 @@ def _draw_job(chance: Random, name: str, others: Sequence[JobSpec], *, seconds: 
         after=tuple(chance.sample(before, 1)) if before and chance.random() < 0.15 else (),
         max_attempts=chance.choice((1, 3, 5)),
         backoff_base=chance.choice((1.0, 5.0, 20.0)),
-        timeout=chance.choice((None, None, 5.0, 60.0)),
+        timeout=chance.choice((None, None, None, 8.0, 60.0)),
         delivery=chance.choice(("at_least_once", "at_least_once", "at_least_once", "at_most_once")),
         priority=chance.choice((5, 5, 0, 9)),
         queue=chance.choice(("default", "default", "default", "slow")),
@@ -106,8 +106,8 @@ def _draw_job(chance: Random, name: str, others: Sequence[JobSpec], *, seconds: 
 
 def _draw_behaviour(chance: Random) -> Behaviour:
     return Behaviour(
-        longest=chance.choice((0.2, 2.0, 10.0)),
-        long=chance.choice((0.0, 0.0, 0.0, 0.2)),
+        longest=chance.choice((0.2, 5.0, 20.0, 40.0)),
+        long=chance.choice((0.0, 0.0, 0.3, 1.0)),
         long_lasts=chance.choice((40.0, 75.0, 100.0)),
         fails=chance.choice((0.0, 0.0, 0.1, 0.5)),
         fails_for_good=chance.choice((0.0, 0.0, 0.05)),
