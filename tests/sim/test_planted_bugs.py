@@ -96,7 +96,7 @@ def every(seconds: float, kind: FaultKind, lasts: float, amount: float = 0.0) ->
 
 
 PAUSES = every(37.0, FaultKind.PAUSE, 16.0)
-SHORT_PAUSES = every(17.0, FaultKind.PAUSE, 11.5)
+SHORT_PAUSES = every(17.0, FaultKind.PAUSE, 8.5)
 LOST_REPLIES = every(20.0, FaultKind.LOST_REPLY, 5.0, amount=0.5)
 
 
