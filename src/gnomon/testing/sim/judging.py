@@ -21,6 +21,9 @@ CLOCK = ROUND_TRIP_MAX / 2 + timedelta(milliseconds=20)
 # What a simulated world does not have: a leader, and a disk.
 WITHOUT = frozenset({"leader change while a time is due", "disk full during complete"})
 
+# One broken rule must not hide another.
+WRONG_PER_RULE_MAX = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
@@ -59,9 +62,12 @@ def judge(scenario: Scenario) -> Judgement:
         return Judgement(scenario, (Wrong("DEADLOCK", "world", str(error)),))
     verdict = check(story.events, Parameters(clock=CLOCK), without=WITHOUT)
     wrong = [Wrong("BASICS", "world", what) for what in basics(story)]
-    for told in verdict.told:
-        one = told.violation
-        wrong.append(Wrong(one.invariant, one.entity, one.what, tuple(told.around)))
+    around = {id(told.violation): tuple(told.around) for told in verdict.told}
+    wrong += [
+        Wrong(one.invariant, one.entity, one.what, around.get(id(one), ()))
+        for found in verdict.findings
+        for one in found.violations[:WRONG_PER_RULE_MAX]
+    ]
     seen = {name: count for name, count in verdict.coverage.items() if name not in WITHOUT}
     return Judgement(
         scenario,
