@@ -81,7 +81,7 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
     jobs = draw_jobs(chance.fork("jobs"), seconds=healed_at, slots=slots)
     setting = chance.fork("setting")
     lease = setting.choice((20.0, 20.0, 10.0, 30.0))
-    poll, hints = setting.choice((1.0, 2.0, 5.0, 5.0)), setting.random() < 0.8
+    poll, hints = setting.choice((1.0, 2.0, 5.0, 5.0, 5.0)), setting.random() < 0.8
     return Scenario(
         seed=seed,
         profile=profile,
@@ -89,7 +89,7 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
         seconds=seconds,
         healed_at=healed_at,
         lease=lease,
-        poll=poll if hints else 1.0,
+        poll=poll if hints else min(poll, 2.0),
         hints=hints,
         nodes=nodes,
         jobs=jobs,
