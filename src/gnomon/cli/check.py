@@ -31,20 +31,26 @@ class Output(StrEnum):
     JSON = "json"
 
 
+Histories = Annotated[
+    list[Path], typer.Argument(metavar="HISTORY", help="Files of events, or folders of *.jsonl.")
+]
+Pictures = Annotated[
+    Path | None, typer.Option("--svg", metavar="FOLDER", help="Draw a picture of each job there.")
+]
+Coverage = Annotated[
+    int, typer.Option("--coverage", min=0, help="How often each thing must have happened; 0: never mind.")
+]
+Without = Annotated[
+    list[str] | None,
+    typer.Option("--without", metavar="NAME", help="Something that this campaign cannot make happen."),
+]
+
+
 def check(
-    histories: Annotated[
-        list[Path], typer.Argument(metavar="HISTORY...", help="Files of events, or folders of *.jsonl.")
-    ],
-    svg_folder: Annotated[
-        Path | None, typer.Option("--svg", metavar="FOLDER", help="Draw a picture of each job there.")
-    ] = None,
-    coverage: Annotated[
-        int, typer.Option("--coverage", min=0, help="How often each thing must have happened; 0: never mind.")
-    ] = 1,
-    without: Annotated[
-        list[str] | None,
-        typer.Option("--without", metavar="NAME", help="Something that this campaign cannot make happen."),
-    ] = None,
+    histories: Histories,
+    pictures: Pictures = None,
+    coverage: Coverage = 1,
+    without: Without = None,
     output: Annotated[Output, typer.Option("--output", help="For people, or for programs.")] = Output.TABLE,
 ) -> None:
     """Judge a history of events: does everything hold that Gnomon promises?
@@ -63,8 +69,8 @@ def check(
         raise InvalidInput("--without", f"{min(unknown)!r} is not one of: {'; '.join(COVERAGE)}.")
     index = index_of(read(list(_files(histories))))
     verdict = judge(index, coverage_min=coverage, without=without or ())
-    if svg_folder is not None:
-        _draw(index, svg_folder)
+    if pictures is not None:
+        _draw(index, pictures)
     match output:
         case Output.TABLE:
             typer.echo("\n".join(_as_lines(verdict)))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from gnomon.proof.coverage import COVERAGE, coverage_of
 from gnomon.proof.events import AnyEvent, Event, SchedSet
+from gnomon.proof.faults import FOREVER
 from gnomon.proof.index import Index, index_of, stories
 from gnomon.proof.invariants import (
     calendar,
@@ -119,6 +120,11 @@ def _doubts(index: Index) -> list[str]:
     doubts = []
     if index.read_at is None:
         doubts.append("there is no final read, so nothing was ever owed.")
+    doubts += [
+        f"the fault {fault.kind} of {fault.target} never ended, so little was owed after it."
+        for fault in index.faults.all
+        if fault.end_for_others == FOREVER
+    ]
     known = {spec.tzdata for spec in index.of(SchedSet) if spec.cron is not None and spec.tzdata is not None}
     if known - {tzdata_version()}:
         doubts.append(

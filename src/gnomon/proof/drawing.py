@@ -35,7 +35,7 @@ class _Scale:
 
 
 def svg(index: Index, job: str) -> str:
-    """Due times on top: green fired, blue skipped, red left out. Below, a line for a run. Faults are bands."""
+    """Due times on top: green fired, blue skipped, red left out. A line for each run. Faults are bands."""
     runs = sorted(index.runs_of.get(job, []), key=lambda run: run.births[0].db or FOREVER)[:RUNS_MAX]
     ledger = index.ledgers.get(job)
     scale = _scale(index, runs, ledger)

@@ -44,6 +44,7 @@ class Ledger:
     job: str
     specs: Sequence[SchedSet]
     dues: list[Due]
+    named: list[Due]  # With those after the last run: the policies count them, though they never come.
     invented: list[Fire | Skip] = field(default_factory=list)
     miscounted: list[tuple[Skip, int]] = field(default_factory=list)
     _ats: list[datetime] = field(default_factory=list)
@@ -60,7 +61,7 @@ class Ledger:
     def could_fire(self, spec: SchedSet) -> list[datetime]:
         """The due times under this revision that neither a gap nor the calendar takes out, in order."""
         if spec.n not in self._may:
-            self._may[spec.n] = [due.at for due in self.dues if due.spec is spec and due.may_fire]
+            self._may[spec.n] = [due.at for due in self.named if due.spec is spec and due.may_fire]
         return self._may[spec.n]
 
     def expected(self, due: Due, now: datetime) -> str | None:
@@ -93,7 +94,7 @@ def ledger_of(
         Due(target.at, target.lost, target.shift, is_closed(spec, target.at), spec)
         for spec, target in _targets(specs, skips, horizon)
     ]
-    ledger = Ledger(job, specs, _without_unused(dues, fires))
+    ledger = Ledger(job, specs, _without_unused(dues, fires), dues)
     ledger._ats = [due.at for due in ledger.dues]
     for fire in fires:
         same = ledger.between(fire.due, fire.due)

@@ -12,6 +12,9 @@ from gnomon.proof.index import Index, Run
 from gnomon.proof.ledger import MISSED, Due, Ledger, decided_at
 from gnomon.proof.verdict import Findings
 
+# The live runs of a job are counted a moment before the decision.
+COUNTED = timedelta(seconds=1)
+
 
 def c6(index: Index) -> Findings:
     """Of the due times that were missed, those fire that the misfire policy names."""
@@ -58,13 +61,21 @@ def c7(index: Index) -> Findings:
         runs = index.runs_of.get(ledger.job, [])
         fired = sorted((run for run in runs if isinstance(run.births[0], Fire)), key=_order)
         _check_fires(index, fired, found)
+        _check_asked(index, runs, found)
         for due in ledger.dues:
-            for skip in due.skips:
-                if skip.why == "overlap":
-                    found.checked += 1
-                    if not _is_overlap(ledger, due, skip, runs):
-                        found.add(f"job {ledger.job}", "skipped for an overlap that was none.", skip)
+            _check_due(ledger, due, runs, found)
     return found
+
+
+def _check_due(ledger: Ledger, due: Due, runs: list[Run], found: Findings) -> None:
+    for skip in due.skips:
+        if skip.why == "overlap":
+            found.checked += 1
+            if not _is_overlap(ledger, due, skip, runs):
+                found.add(f"job {ledger.job}", "skipped for an overlap that was none.", skip)
+    for fire in due.fires:
+        if due.spec.overlap == "replace" and _is_replaced(ledger, due, decided_at(fire)):
+            found.add(f"job {ledger.job}", f"{due.at.isoformat()} fired, and a later time was due.", fire)
 
 
 def _order(run: Run) -> tuple[datetime, int]:
@@ -80,6 +91,25 @@ def _check_fires(index: Index, fired: list[Run], found: Findings) -> None:
         what = _conflict(index, earlier, later)
         if what is not None:
             found.add(f"job {later.job}", what, later.births[0])
+
+
+def _check_asked(index: Index, runs: list[Run], found: Findings) -> None:
+    """A fire under `skip` sees the runs that somebody asked for as well, unless they came a moment before."""
+    live: list[Run] = []
+    for run in sorted(runs, key=_born):
+        birth = run.births[0]
+        if isinstance(birth, Fire) and run.spec is not None and run.spec.overlap == "skip":
+            live = [one for one in live if _ended(one) > _born(run) + index.parameters.clock]
+            seen = [one for one in live if _born(one) < decided_at(birth) - COUNTED]
+            found.checked += bool(seen)
+            if seen:
+                found.add(f"job {run.job}", f"run {run.id} was fired while run {seen[0].id} was live.", birth)
+        if not isinstance(birth, Fire):
+            live.append(run)
+
+
+def _born(run: Run) -> datetime:
+    return run.births[0].db or FOREVER
 
 
 def _conflict(index: Index, earlier: Run, later: Run) -> str | None:
@@ -114,15 +144,18 @@ def _ended(run: Run) -> datetime:
 def _is_overlap(ledger: Ledger, due: Due, skip: Skip, runs: list[Run]) -> bool:
     now = decided_at(skip)
     if due.spec.overlap == "replace":
-        # A later one would have replaced it before it could start.
-        could = ledger.could_fire(due.spec)
-        return bisect_right(could, now) > bisect_right(could, due.at)
+        return _is_replaced(ledger, due, now)
     if due.spec.overlap != "skip" or skip.db is None:
         return False
     return any(_is_live(run, since=now, until=skip.db) for run in runs)
 
 
+def _is_replaced(ledger: Ledger, due: Due, now: datetime) -> bool:
+    """A later one would replace it before it could start."""
+    could = ledger.could_fire(due.spec)
+    return bisect_right(could, now) > bisect_right(could, due.at)
+
+
 def _is_live(run: Run, *, since: datetime, until: datetime) -> bool:
     born = run.births[0].db
-    # The live runs were counted a moment before the decision.
-    return born is not None and born <= until and _ended(run) >= since - timedelta(seconds=1)
+    return born is not None and born <= until and _ended(run) >= since - COUNTED
