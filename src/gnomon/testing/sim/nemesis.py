@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gnomon.proof import events
 from gnomon.testing.sim.network import FAIR, Line, Weather
 from gnomon.testing.sim.recorder import NEMESIS
-from gnomon.testing.sim.scenario import Fault, FaultKind
+from gnomon.testing.sim.scenario import Fault, FaultKind, Role
 
 if TYPE_CHECKING:
     from gnomon.testing.sim.node import Boot, SimulatedNode
@@ -110,6 +110,8 @@ class Nemesis:
                 return None if node is None or node.boot is None else self._do_to(fault, node, node.boot)
 
     def _do_to(self, fault: Fault, node: SimulatedNode, boot: Boot) -> Undo | None:
+        if fault.kind is FaultKind.SUSPEND and node.spec.role is Role.CLIENT:
+            return None  # It asks for the time once; what it then says about an earlier one proves nothing.
         line, amount = boot.line, fault.amount
         deeds: dict[FaultKind, Callable[[], Undo | None]] = {
             FaultKind.KILL: lambda: self._kill(node),

@@ -88,6 +88,7 @@ class Recorder:
             ("jobs", "change"): self._jobs_changed,
             ("schedules", "fire"): self._fired,
             ("schedules", "next_due"): self._looked,
+            ("workers", "beat"): self._looked,
             ("executions", "enqueue"): self._enqueued,
             ("executions", "claim"): self._claimed,
             ("executions", "renew"): self._renewed,
