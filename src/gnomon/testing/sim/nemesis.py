@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gnomon.proof import events
 from gnomon.testing.sim.network import FAIR, Line, Weather
-from gnomon.testing.sim.recorder import NEMESIS
+from gnomon.testing.sim.pen import NEMESIS
 from gnomon.testing.sim.scenario import Fault, FaultKind, Role
 
 if TYPE_CHECKING:

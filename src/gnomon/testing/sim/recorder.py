@@ -8,31 +8,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
-
-import msgspec
 
 from gnomon.core.execution import Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.job import Job, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.occurrence import Firing
 from gnomon.core.records import Redrive
-from gnomon.handlers.base import Context
 from gnomon.proof import events
-from gnomon.proof.events import AnyEvent, Event
+from gnomon.proof.events import Event
 from gnomon.store.base import Applied, Decision, Store
 from gnomon.testing.sim.network import Call
+from gnomon.testing.sim.pen import NEMESIS, Pen
+from gnomon.testing.sim.seen import JobSeen, RunSeen
 from gnomon.testing.sim.told import change_event, sched_set
 
-if TYPE_CHECKING:
-    from gnomon.testing.sim.node import Boot
-
-STORE = "store"
-NEMESIS = "nemesis"
 ALIVE_EVERY = timedelta(seconds=5)
 
 # Verbs whose lost replies matter most, in the words of the checker.
@@ -44,43 +36,18 @@ _OPS = {
 }
 
 E = TypeVar("E", bound=Event)
-_encode = msgspec.json.Encoder().encode
 
 
-@dataclass(slots=True)
-class RunSeen:
-    """What was seen of a run so far."""
-
-    job: UUID
-    tenant: TenantId
-    rev: int
-    v: int = 1
-    token: int = 0
-    is_over: bool = False
-    is_cancelling: bool = False
-
-
-@dataclass(slots=True)
-class JobSeen:
-    version: int
-    rev: int
-    live: dict[UUID, RunSeen] = field(default_factory=dict)
-
-
-class Recorder:
+class Recorder(Pen):
     """`store` is looked at for what an answer does not tell: which waiting runs a cancel has ended."""
 
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
-        self.events: list[AnyEvent] = []
+        super().__init__(now)
         self.runs: dict[UUID, RunSeen] = {}
         self.jobs: dict[UUID, JobSeen] = {}
         self.seen: Counter[str] = Counter()
         self.calendars: dict[str, frozenset[date]] = {}
-        self.on_event: Callable[[Event], None] | None = None
         self._store = store
-        self._now = now
-        self._counts: Counter[str] = Counter()
-        self._hash = sha256()
         self._alive: dict[str, datetime] = {}
         self._decided: dict[Claim, datetime] = {}
         self._verbs: dict[tuple[str, str], Callable[[Call, Any], Awaitable[None]]] = {
@@ -96,28 +63,6 @@ class Recorder:
             ("executions", "cancel"): self._cancelled,
             ("dead_letters", "redrive"): self._redriven,
         }
-
-    @property
-    def digest(self) -> str:
-        return self._hash.hexdigest()
-
-    def write(self, make: Callable[..., E], src: str, **fields: Any) -> E:
-        """An event that is no store's: true time is `wall`."""
-        return self._keep(make(src=src, n=self._count(src), wall=self._now(), **fields))
-
-    def _stored(self, make: Callable[..., E], **fields: Any) -> E:
-        return self._keep(make(src=STORE, n=self._count(STORE), db=self._now(), **fields))
-
-    def _count(self, src: str) -> int:
-        self._counts[src] += 1
-        return self._counts[src]
-
-    def _keep(self, event: E) -> E:
-        self.events.append(event)  # type: ignore[arg-type]
-        self._hash.update(_encode(event))
-        if self.on_event is not None:
-            self.on_event(event)
-        return event
 
     # The store -----------------------------------------------------------------------------------------
 
@@ -157,7 +102,7 @@ class Recorder:
         else:
             seen.version, seen.rev = job.version, job.revision
         closed = self.calendars.get(job.definition.schedule.calendar or "", ())
-        self._stored(events.SchedSet, **sched_set(job, since=since, closed=closed))
+        self.stored(events.SchedSet, **sched_set(job, since=since, closed=closed))
         return True
 
     async def _fired(self, call: Call, taken: Sequence[UUID]) -> None:
@@ -178,7 +123,7 @@ class Recorder:
             late = (now - one.nominal_time).total_seconds()
             if one.execution_id is not None:
                 self._born(one.execution_id, firing.job_id, firing.tenant_id, job.rev)
-                self._stored(
+                self.stored(
                     events.Fire,
                     run=str(one.execution_id),
                     job=job_id,
@@ -188,7 +133,7 @@ class Recorder:
                     late=late,
                 )
             else:
-                self._stored(
+                self.stored(
                     events.Skip,
                     job=job_id,
                     due=one.nominal_time,
@@ -210,7 +155,7 @@ class Recorder:
                 continue
             job = self.jobs[new.job_id]
             self._born(one.id, new.job_id, tenant_id, job.rev)
-            self._stored(
+            self.stored(
                 events.Enqueue,
                 run=str(one.id),
                 job=str(new.job_id),
@@ -227,7 +172,7 @@ class Recorder:
             old = self.runs[asked.execution_id]
             if one.is_new:
                 self._born(one.id, old.job, tenant_id, old.rev)
-                self._stored(
+                self.stored(
                     events.Enqueue,
                     run=str(one.id),
                     job=str(old.job),
@@ -265,7 +210,7 @@ class Recorder:
             if claim in held:
                 self._changed(events.Beat, claim.execution_id, token=claim.number, lease_until=until)
             else:
-                self._stored(events.BeatRefused, run=str(claim.execution_id), token=claim.number)
+                self.stored(events.BeatRefused, run=str(claim.execution_id), token=claim.number)
 
     async def _applied(self, call: Call, answers: Sequence[Applied]) -> None:
         decisions: Sequence[Decision] = call.args[0]
@@ -284,7 +229,7 @@ class Recorder:
             elif answer is Applied.REPLAYED:
                 self.write(events.Again, call.line.source, op="apply")
             else:
-                self._stored(
+                self.stored(
                     events.Refused,
                     run=str(claim.execution_id),
                     token=claim.number,
@@ -333,7 +278,7 @@ class Recorder:
     def _changed(self, make: Callable[..., E], run_id: UUID, **fields: Any) -> None:
         run = self.runs[run_id]
         run.v += 1
-        self._stored(make, run=str(run_id), v=run.v, **fields)
+        self.stored(make, run=str(run_id), v=run.v, **fields)
 
     def _is_alive(self, source: str) -> None:
         now = self._now()
@@ -341,39 +286,7 @@ class Recorder:
             self._alive[source] = now
             self.write(events.Alive, source)
 
-    # Processes ------------------------------------------------------------------------------------------
-
-    def up(self, boot: Boot) -> None:
-        self.write(events.Up, boot.source, role=str(boot.node.spec.role), slots=boot.slots)
-
-    def down(self, boot: Boot) -> None:
-        self.write(events.Down, boot.source)
-
-    def started(self, boot: Boot, context: Context) -> None:
-        self._attempt(events.Start, boot, context)
-
-    def exited(self, boot: Boot, context: Context, code: int) -> None:
-        self._attempt(events.Exit, boot, context, rc=code)
-
     def decided(self, decisions: Sequence[Decision], now: datetime) -> None:
         """A worker knows what it will write, whenever it gets to it."""
         for decision in decisions:
             self._decided[decision.claim] = now
-
-    def told(self, boot: Boot, context: Context) -> None:
-        if not boot.line.is_dead:
-            self.write(events.Told, boot.source, run=str(context.execution_id), token=context.claim)
-
-    def effect(self, boot: Boot, context: Context) -> None:
-        self._attempt(events.Effect, boot, context)
-
-    def _attempt(self, make: Callable[..., E], boot: Boot, context: Context, **fields: Any) -> None:
-        if not boot.line.is_dead:
-            self.write(
-                make,
-                boot.source,
-                run=str(context.execution_id),
-                attempt=context.attempt,
-                token=context.claim,
-                **fields,
-            )

@@ -63,16 +63,7 @@ def _bearable(job: JobSpec) -> JobSpec:
 
 def _draw_job(chance: Random, name: str, others: Sequence[JobSpec], *, seconds: float) -> JobSpec:
     behaviour = _draw_behaviour(chance)
-    cron = every = at = delay = None
-    timing = chance.choice(("cron", "cron", "cron", "every", "every", "at", "delay", "manual", "manual"))
-    if timing == "cron":
-        cron = chance.choice(list(CRONS))
-    elif timing == "every":
-        every = float(chance.choice((7, 20, 45, 60, 300)))
-    elif timing == "at":
-        at = round(chance.uniform(-600, seconds), 3)
-    elif timing == "delay":
-        delay = round(chance.uniform(0, seconds), 3)
+    cron, every, at, delay = _draw_timing(chance, seconds=seconds)
     overlap = chance.choice(("allow", "skip", "queue", "replace"))
     before = [one.name for one in others if one.cron or one.every]
     return JobSpec(
@@ -102,6 +93,23 @@ def _draw_job(chance: Random, name: str, others: Sequence[JobSpec], *, seconds: 
         queue=chance.choice(("default", "default", "default", "slow")),
         behaviour=behaviour,
     )
+
+
+def _draw_timing(
+    chance: Random, *, seconds: float
+) -> tuple[str | None, float | None, float | None, float | None]:
+    """A cron expression, an interval, an instant or a delay: one of them, or none."""
+    match chance.choice(("cron", "cron", "cron", "every", "every", "at", "delay", "manual", "manual")):
+        case "cron":
+            return chance.choice(list(CRONS)), None, None, None
+        case "every":
+            return None, float(chance.choice((7, 20, 45, 60, 300))), None, None
+        case "at":
+            return None, None, round(chance.uniform(-600, seconds), 3), None
+        case "delay":
+            return None, None, None, round(chance.uniform(0, seconds), 3)
+        case _:
+            return None, None, None, None
 
 
 def _draw_behaviour(chance: Random) -> Behaviour:

@@ -28,7 +28,8 @@ from gnomon.testing.sim.loop import VirtualLoop
 from gnomon.testing.sim.nemesis import Nemesis
 from gnomon.testing.sim.network import Network
 from gnomon.testing.sim.node import Boot, CaptureHere, SimulatedNode
-from gnomon.testing.sim.recorder import NEMESIS, Recorder
+from gnomon.testing.sim.pen import NEMESIS
+from gnomon.testing.sim.recorder import Recorder
 from gnomon.testing.sim.scenario import Scenario
 from gnomon.testing.sim.story import Story
 
