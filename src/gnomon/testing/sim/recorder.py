@@ -190,7 +190,7 @@ class Recorder(Pen):
             if one.claim.number <= run.token:
                 self.write(events.Again, call.line.source, op="claim", req=str(request.id))
                 continue
-            run.token = one.claim.number
+            run.token, run.lease_until = one.claim.number, one.lease_until
             self._changed(
                 events.Claim,
                 one.claim.execution_id,
@@ -208,7 +208,12 @@ class Recorder(Pen):
         claim: Claim
         for claim in call.args[0]:
             if claim in held:
-                self._changed(events.Beat, claim.execution_id, token=claim.number, lease_until=until)
+                # A renewal that comes late takes no time away. If it did, a run would expire too early.
+                run = self.runs[claim.execution_id]
+                run.lease_until = max(run.lease_until, until)
+                self._changed(
+                    events.Beat, claim.execution_id, token=claim.number, lease_until=run.lease_until
+                )
             else:
                 self.stored(events.BeatRefused, run=str(claim.execution_id), token=claim.number)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
+from gnomon.core.firing import FIRST_INSTANT
 from gnomon.core.job import TenantId
 
 
@@ -17,6 +19,7 @@ class RunSeen:
     rev: int
     v: int = 1
     token: int = 0
+    lease_until: datetime = FIRST_INSTANT
     is_over: bool = False
     is_cancelling: bool = False
 

@@ -58,11 +58,9 @@ class World:
         asyncio.set_event_loop(None)
         with _Watch() as watch:
             self.loop.set_exception_handler(watch.unhandled)
-            story = self.loop.run(self._live())
-        story.bugs += watch.bugs
-        return story
+            return self.loop.run(self._live(watch))
 
-    async def _live(self) -> Story:
+    async def _live(self, watch: _Watch) -> Story:
         scenario = self.scenario
         self.database = SqliteDatabase(MEMORY, hands=Here)
         await migrate(self.database, now=self.now())
@@ -88,7 +86,7 @@ class World:
             self.recorder.events,
             self.recorder.digest,
             runs,
-            [],
+            list(watch.bugs),  # Not those of the end of the world, when everything is cancelled at once.
             self.happenings,
             self.recorder.seen,
             self.network.calls,
