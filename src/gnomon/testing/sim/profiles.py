@@ -13,7 +13,7 @@ from random import Random
 from gnomon.errors import InvalidInput
 from gnomon.testing.sim.chance import Chance
 from gnomon.testing.sim.scenario import Fault, FaultKind, NodeSpec, Role, Scenario
-from gnomon.testing.sim.workload import draw_acts, draw_jobs
+from gnomon.testing.sim.workload import QUEUES, draw_acts, draw_jobs
 
 QUIET = 420.0  # Seconds at the end in which nothing goes wrong: what is owed must be done by then.
 CALM_SECOND_HALF = 0.25
@@ -77,7 +77,8 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
     seconds = hours * 3600
     healed_at = max(seconds - QUIET, seconds / 2)
     nodes = _draw_nodes(chance.fork("nodes"))
-    slots = sum(one.slots for one in nodes if one.role is Role.WORKER)
+    workers = [one for one in nodes if one.role is Role.WORKER]
+    slots = {queue: sum(one.slots for one in workers if queue in one.queues) for queue in QUEUES}
     jobs = draw_jobs(chance.fork("jobs"), seconds=healed_at, slots=slots)
     setting = chance.fork("setting")
     lease = setting.choice((20.0, 20.0, 10.0, 30.0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from msgspec.structs import replace
@@ -23,7 +23,8 @@ CRONS = {
     "*/30 2 * * *": 3600.0,
 }
 RARELY = 600.0
-LOAD_MAX = 0.4
+LOAD_MAX = 0.5
+QUEUES = ("default", "slow")  # They share the slots of workers that serve both.
 
 _ENQUEUES = (Verb.ENQUEUE, Verb.ENQUEUE_UNIQUE, Verb.ENQUEUE_LATER)
 _VERBS = (
@@ -32,12 +33,13 @@ _VERBS = (
 )  # fmt: skip
 
 
-def draw_jobs(chance: Random, *, seconds: float, slots: int) -> tuple[JobSpec, ...]:
-    """Of all kinds, and together no more than what the slots can do with ease."""
+def draw_jobs(chance: Random, *, seconds: float, slots: Mapping[str, int]) -> tuple[JobSpec, ...]:
+    """Of all kinds, and of each queue no more than what its slots can do with ease."""
     jobs: list[JobSpec] = []
     for number in range(chance.randint(*JOBS)):
         job = _bearable(_draw_job(chance, f"job{number}", jobs, seconds=seconds))
-        if sum(map(load_of, (*jobs, job))) <= LOAD_MAX * slots:
+        load = sum(load_of(one) for one in (*jobs, job) if one.queue == job.queue)
+        if load <= LOAD_MAX * slots[job.queue] / len(QUEUES):
             jobs.append(job)
     return tuple(jobs)
 
