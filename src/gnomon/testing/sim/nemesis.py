@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextvars import copy_context
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from gnomon.proof import events
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from gnomon.testing.sim.world import World
 
 DATABASE = "db"
+KNOWS_THE_TIME = timedelta(seconds=1)
 Undo = Callable[[], None]
 
 
@@ -75,10 +77,14 @@ class Nemesis:
             events.FaultBegin,
             NEMESIS,
             kind=str(fault.kind),
-            target=fault.target,
+            target=self._hit(fault),
             fault=str(fault.number),
         )
         self._later(fault.seconds, self._end, fault.number)
+
+    def _hit(self, fault: Fault) -> str:
+        """Who leaves is one boot; all else befalls the machine."""
+        return self._world.nodes[fault.target].source if fault.kind is FaultKind.DRAIN else fault.target
 
     def _later(self, seconds: float, callback: Callable[..., None], *args: Any) -> None:
         self._world.loop.call_later(seconds, callback, *args, context=self._context)
@@ -89,8 +95,23 @@ class Nemesis:
         fault, undo = self._open.pop(number)
         if undo is not None:
             undo()
+        node = self._world.nodes.get(fault.target)
+        if fault.kind is FaultKind.SUSPEND and node is not None and node.boot and node.boot.process:
+            self._end_when_told_the_time(fault, node.boot)
+        else:
+            self._tell_end(fault)
+
+    def _end_when_told_the_time(self, fault: Fault, boot: Boot) -> None:
+        """Who slept does not know it until the store tells what time it is. So long, its leases are short."""
+        late = self._world.now() - boot.clock.now()
+        if late < KNOWS_THE_TIME or boot.line.is_dead:
+            self._tell_end(fault)
+        else:
+            self._later(KNOWS_THE_TIME.total_seconds(), self._end_when_told_the_time, fault, boot)
+
+    def _tell_end(self, fault: Fault) -> None:
         self._world.recorder.write(
-            events.FaultEnd, NEMESIS, kind=str(fault.kind), target=fault.target, fault=str(number)
+            events.FaultEnd, NEMESIS, kind=str(fault.kind), target=fault.target, fault=str(fault.number)
         )
 
     def _do(self, fault: Fault) -> Undo | None:

@@ -12,7 +12,15 @@ from random import Random
 
 from gnomon.errors import InvalidInput
 from gnomon.testing.sim.chance import Chance
-from gnomon.testing.sim.scenario import Fault, FaultKind, NodeSpec, Role, Scenario
+from gnomon.testing.sim.scenario import (
+    Behaviour,
+    Fault,
+    FaultKind,
+    JobSpec,
+    NodeSpec,
+    Role,
+    Scenario,
+)
 from gnomon.testing.sim.workload import QUEUES, draw_acts, draw_jobs
 
 QUIET = 420.0  # Seconds at the end in which nothing goes wrong: what is owed must be done by then.
@@ -20,6 +28,9 @@ CALM_SECOND_HALF = 0.25
 KIND_EXISTS = 0.45
 SWIZZLE = 0.2
 HITS_A_WORKER = 0.5
+OUTAGE = 0.1
+LEASE_MAX = 30.0
+OUTAGE_NUMBER = 1_000_000  # After all others, whose numbers must not change.
 
 # When a world begins: on plain days, and half an hour before clocks are changed somewhere.
 STARTS = (
@@ -30,6 +41,8 @@ STARTS = (
     datetime(2026, 3, 29, 0, 45, tzinfo=UTC),  # Berlin loses an hour at 01:00.
     datetime(2026, 10, 25, 0, 30, tzinfo=UTC),  # Berlin repeats one at 01:00.
 )
+
+BUSY = JobSpec(name="busy", every=2.0, misfire="FIRE_ALL", grace=5.0, behaviour=Behaviour(longest=0.1))
 
 _NODE_FAULTS = (
     FaultKind.KILL, FaultKind.DRAIN, FaultKind.PAUSE, FaultKind.SUSPEND, FaultKind.STALL, FaultKind.CUT,
@@ -80,8 +93,12 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
     workers = [one for one in nodes if one.role is Role.WORKER]
     slots = {queue: sum(one.slots for one in workers if queue in one.queues) for queue in QUEUES}
     jobs = draw_jobs(chance.fork("jobs"), seconds=healed_at, slots=slots)
+    outage = chance.fork("outage")
+    has_outage = bool(PROFILES[profile].kinds & {_K.DOWN}) and outage.random() < OUTAGE
+    if has_outage:
+        jobs = (*jobs, BUSY)
     setting = chance.fork("setting")
-    lease = setting.choice((20.0, 20.0, 10.0, 30.0))
+    lease = setting.choice((20.0, 20.0, 10.0, 30.0)) if not has_outage else LEASE_MAX
     poll, hints = setting.choice((1.0, 2.0, 5.0, 5.0, 5.0)), setting.random() < 0.8
     return Scenario(
         seed=seed,
@@ -97,8 +114,18 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
         acts=draw_acts(
             chance.fork("acts"), jobs, [one.name for one in nodes if one.role is Role.CLIENT], until=healed_at
         ),
-        faults=_draw_faults(chance.fork("faults"), PROFILES[profile], nodes, until=healed_at, lease=lease),
+        faults=(
+            *_draw_faults(chance.fork("faults"), PROFILES[profile], nodes, until=healed_at, lease=lease),
+            *((_draw_outage(outage, until=healed_at),) if has_outage else ()),
+        ),
     )
+
+
+def _draw_outage(chance: Random, *, until: float) -> Fault:
+    """So long that a job which runs every other second misses more times than it may make up for."""
+    seconds = min(chance.uniform(215, 270), until / 2)
+    at = chance.uniform(30, until - seconds)
+    return Fault(number=OUTAGE_NUMBER, kind=_K.DOWN, at=round(at, 3), seconds=round(seconds, 3))
 
 
 def _draw_nodes(chance: Random) -> tuple[NodeSpec, ...]:
