@@ -56,8 +56,15 @@ class Nemesis:
 
     def has_left(self, node: SimulatedNode) -> None:
         """A node that drained is gone: its next boot comes a bit later."""
-        fault = self._leaving.pop(node.name, None)
+        fault = self._over(node)
         self._later(0.0 if fault is None else fault.seconds, self._start_again, node)
+
+    def _over(self, node: SimulatedNode) -> Fault | None:
+        """Its leaving is over: it has left, or was killed on the way."""
+        fault = self._leaving.pop(node.name, None)
+        if fault is not None:
+            self._end(fault.number)
+        return fault
 
     def _start_again(self, node: SimulatedNode) -> None:
         if node.boot is None and not self._world.is_over:
@@ -80,7 +87,8 @@ class Nemesis:
             target=self._hit(fault),
             fault=str(fault.number),
         )
-        self._later(fault.seconds, self._end, fault.number)
+        if fault.kind is not FaultKind.DRAIN:
+            self._later(fault.seconds, self._end, fault.number)
 
     def _hit(self, fault: Fault) -> str:
         """Who leaves is one boot; all else befalls the machine."""
@@ -151,6 +159,7 @@ class Nemesis:
 
     def _kill(self, node: SimulatedNode) -> Undo:
         node.kill()
+        self._over(node)
         return lambda: self._start_again(node)
 
     def _drain(self, fault: Fault, node: SimulatedNode, boot: Boot) -> Undo | None:
