@@ -12,13 +12,13 @@ HAS_VENV := $(PYTHON) -c 'import venv, ensurepip' 2>/dev/null
 INSTALL_VENV := echo "Installing python3-venv." && apt-get update -qq \
 	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv
 
-# The tests of a pooler need PgBouncer, which no Python package carries. Root fetches it; without, they are
-# skipped. RUNLEVEL keeps Debian from starting it as a service.
-HAS_POOLER := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)"
-INSTALL_POOLER := timeout 120 sh -c "apt-get update -qq \
-	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer"
+# Some tests need PgBouncer or libfaketime, which no Python package carries. Root fetches them; without, those
+# tests are skipped. RUNLEVEL keeps Debian from starting PgBouncer as a service.
+HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n "$$(command -v faketime)"
+INSTALL_TOOLS := timeout 120 sh -c "apt-get update -qq \
+	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime"
 
-.PHONY: help up test check sim bench docs lock clean pooler
+.PHONY: help up test check sim bench docs lock clean tools
 
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,12 +27,15 @@ up: $(READY) ## Set up and run Gnomon on its embedded default, with sample jobs 
 	@mkdir -p .gnomon
 	@GNOMON_DATA_FOLDER=.gnomon $(BIN)/gnomon up --demo
 
-test: check pooler ## Set up, check, and run every test, on SQLite and on a real PostgreSQL.
-	$(BIN)/python -m pytest
+# Tests write a lot, and none of it outlives them: in memory, where there is room for it.
+SCRATCH := $(shell test -w /dev/shm && test "$$(df --output=avail -k /dev/shm | tail -1)" -gt 4000000 && echo /dev/shm)
 
-pooler:
-	@$(HAS_POOLER) || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(INSTALL_POOLER); } >/dev/null 2>&1 \
-		|| echo "There is no pgbouncer here; the tests that need it will be skipped." >&2
+test: check tools ## Set up, check, and run every test, on SQLite and on a real PostgreSQL.
+	TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m pytest
+
+tools:
+	@$(HAS_TOOLS) || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(INSTALL_TOOLS); } >/dev/null 2>&1 \
+		|| echo "PgBouncer or faketime is missing here; the tests that need it will be skipped." >&2
 
 check: $(READY) ## Format, lint, types and layers: what needs no running.
 	$(BIN)/ruff format --check .

@@ -240,7 +240,7 @@ async def change_often(store: SqlStore, jobs: list[Job]) -> None:
 
 async def fire_often(store: SqlStore) -> None:
     for number in range(ROUNDS):
-        for job in await store.schedules.due(now=NOW + MINUTE * number, limit=10):
+        for job in (await store.schedules.due(now=NOW + MINUTE * number, limit=10)).jobs:
             await fire(store, job, minutes=number)
 
 

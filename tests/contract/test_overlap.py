@@ -34,7 +34,7 @@ async def every_minute(store: Store, overlap: Overlap, *, slots: int | None = No
 
 async def fire(store: Store, *, now: datetime) -> list[ExecutionId]:
     """What a scheduler does. Returns the executions that came of it, oldest first."""
-    due = await store.schedules.due(now=now, limit=10)
+    due = (await store.schedules.due(now=now, limit=10)).jobs
     live = await store.schedules.live([job.id for job in due])
     firings = [
         plan(

@@ -76,6 +76,9 @@ class Ways(Protocol):
         Returns how to make it beat early.
         """
 
+    async def silence(self) -> None:
+        """Stop the heartbeat, before the process says good-bye: who has left must not beat again."""
+
     def capture(self, notebook: Notebook, stack: AsyncExitStack) -> None:
         """What handlers log goes to the notebook, too, until the stack is closed."""
 
@@ -122,6 +125,7 @@ class Assembly:
             ids=self.ids,
             telemetry=self.telemetry,
             fired=announce_work,
+            replaced=lambda: self.hints.announce(Topic.CANCEL),
             shards=self._shards(stack),
             batch=self.options.fire_batch,
             poll=self.options.poll,
@@ -131,6 +135,7 @@ class Assembly:
             clock=self.clock,
             random=self.random,
             telemetry=self.telemetry,
+            lease=self.options.lease,
         )
         sweeper = Sweeper(executions=self.store.executions, clock=self.clock, admitted=announce_work)
         maintenance = Maintenance(upkeep=self.store.upkeep, clock=self.clock, policy=self.options.retention)
@@ -215,6 +220,7 @@ class Assembly:
         return self.ways.beat(heartbeat, self.services, stack)
 
     async def _leave(self, registration: Registration) -> None:
+        await self.ways.silence()
         now = self.clock.now()
         await _quietly(lambda: self.store.workers.leave(registration.id, registration.boot, now=now))
 

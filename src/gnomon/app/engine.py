@@ -58,12 +58,13 @@ async def open_engine(options: EngineOptions) -> AsyncIterator[Engine]:
         yield Engine(node, store, hints, clock, parts.ids, parts.telemetry, parts.recycler)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Process:
     """The ways of a process of its own."""
 
     database: str
     store: SqlStore
+    pulse: Pulse | None = None
 
     def beat(self, make: MakeHeartbeat, services: list[Service], stack: AsyncExitStack) -> Callable[[], None]:
         """In a thread of its own; not for a database in memory, which nobody else can open."""
@@ -71,7 +72,7 @@ class _Process:
             here = make(self.store)
             services.append(here)
             return here.wakeup.set
-        pulse = Pulse(partial(self._beating, make))
+        self.pulse = pulse = Pulse(partial(self._beating, make))
         pulse.start()
         stack.push_async_callback(pulse.stop)
         return pulse.hurry
@@ -83,6 +84,10 @@ class _Process:
             yield make(store)
         finally:
             await store.close()
+
+    async def silence(self) -> None:
+        if self.pulse is not None:
+            await self.pulse.stop()
 
     def capture(self, notebook: Notebook, stack: AsyncExitStack) -> None:
         root, capture = logging.getLogger(), Capture(notebook)

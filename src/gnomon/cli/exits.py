@@ -13,4 +13,5 @@ def exit_code(error: GnomonError) -> int:
 
 
 def line(error: GnomonError) -> str:
-    return f"gnomon: {' '.join(str(error).split())} [{error.code}]"
+    words = [str(error), *getattr(error, "__notes__", ())]
+    return f"gnomon: {' '.join(' '.join(words).split())} [{error.code}]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Protocol
 
@@ -56,20 +56,15 @@ class Heartbeat:
         self._lease = lease
 
     async def step(self) -> timedelta:
-        # A connection that went silent must not cost the leases: the store's own patience may be longer.
-        await self._in_time(self._renew())
-        await self._in_time(self._beat())
-        return self._lease / 3
-
-    async def _in_time(self, call: Coroutine[None, None, None]) -> None:
-        patience = self._lease / 3
+        """A store that says nothing is asked again in time: a lease is shorter than its patience."""
+        pause = self._lease / 3
         try:
-            async with asyncio.timeout(patience.total_seconds()):
-                await call
-        except TimeoutError:
-            raise StoreUnavailable(
-                f"No answer to a heartbeat within {patience.total_seconds():g} s."
-            ) from None
+            async with asyncio.timeout(pause.total_seconds()):
+                await self._renew()
+                await self._beat()
+        except TimeoutError as error:
+            raise StoreUnavailable(f"no answer within {pause.total_seconds():g} s") from error
+        return pause
 
     async def _renew(self) -> None:
         claims = self._holder.claims()
@@ -96,13 +91,21 @@ class Heartbeat:
             self._tell(self._drain)
 
     async def _register(self) -> None:
-        """Unknown, or a namesake started after us. Two of one name would replace each other for ever."""
-        own = self._registration
+        """Unknown, or a namesake started after us. Two of one name would replace each other for ever.
+
+        Which of them is the later one is told by their clocks, so a dead one does not count.
+        """
+        own, now = self._registration, self._clock.now()
         try:
             other = await self._workers.get(own.id)
         except WorkerNotFound:
             other = None
-        if other is not None and other.boot > own.boot and other.status is not WorkerStatus.GONE:
+        is_alive = (
+            other is not None
+            and other.status is not WorkerStatus.GONE
+            and now < other.last_seen_at + self._lease
+        )
+        if other is not None and is_alive and other.boot > own.boot:
             logger.error("another worker has the name %s; give each one its own", own.id)
             return
-        await self._workers.register(own, now=self._clock.now())
+        await self._workers.register(own, now=now)

@@ -135,6 +135,21 @@ async def test_a_worker_that_lacks_something_leaves_the_execution_to_others(rig:
     assert (ended.status, ended.attempts) == (ExecutionStatus.COMPLETED, 1)
 
 
+async def test_what_runs_at_most_once_and_is_not_here_may_still_run_elsewhere(rig: Rig) -> None:
+    async def not_here(context: Context) -> JSON:
+        raise NotHere("no such function")
+
+    ada, bob = rig.worker(not_here), rig.worker(done, name="bob")
+    once = Definition(kind="test", delivery=Delivery.AT_MOST_ONCE)
+    run = await rig.enqueue(await rig.job(once))
+
+    await ada.work()
+    rig.clock.advance(NOT_HERE)
+    await bob.work()
+
+    assert (await rig.get(run)).status is ExecutionStatus.COMPLETED
+
+
 async def test_a_handler_cannot_end_the_worker(rig: Rig) -> None:
     async def exits(context: Context) -> JSON:
         raise SystemExit(3)
@@ -466,5 +481,5 @@ async def test_a_heartbeat_without_an_answer_is_given_up_long_before_the_lease_r
     ada.heartbeat._executions = SimpleNamespace(renew=silence)  # type: ignore[assignment]
     ada.heartbeat._lease = timedelta(seconds=0.03)
 
-    with pytest.raises(StoreUnavailable, match="heartbeat"):
+    with pytest.raises(StoreUnavailable, match="no answer"):
         await ada.heartbeat.step()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from contextvars import Context, ContextVar, copy_context
 from datetime import datetime, timedelta
@@ -108,6 +108,7 @@ class Boot:
         )
         self.hints = SimulatedHints(self)
         self.process: Node | None = None
+        self._stop_beating: Callable[[], Awaitable[None]] = _no_heartbeat
         self.slots = spec.slots if spec.role is Role.WORKER else 0
         live = self._live if spec.role is not Role.CLIENT else self._attend
         self.task = world.loop.create_task(live(), name=self.source, context=self._contexts[self.main])
@@ -182,8 +183,12 @@ class Boot:
             stopping.set([heartbeat])
             await asyncio.wait([task], timeout=5)
 
+        self._stop_beating = stop
         stack.push_async_callback(stop)
         return heartbeat.wakeup.set
+
+    async def silence(self) -> None:
+        await self._stop_beating()
 
     def capture(self, notebook: Notebook, stack: AsyncExitStack) -> None:
         CAPTURE.set(Capture(notebook))
@@ -191,6 +196,10 @@ class Boot:
     def within(self, callback: Callable[..., Any], *args: Any, delay: float = 0.0) -> None:
         """Call it in the main thread of this process, after a while."""
         self.world.loop.call_later(delay, callback, *args, context=self._contexts[self.main].copy())
+
+
+async def _no_heartbeat() -> None:
+    """Not every process has one."""
 
 
 def _context_of(strand: Strand) -> Context:

@@ -81,12 +81,13 @@ class World:
         self.nemesis.heal()
         await asyncio.sleep(scenario.seconds - self.loop.time())
         runs = await self._final_read()
+        # A copy of what may grow: at the end of the world everything is cancelled, and messages still arrive.
         return Story(
             scenario,
-            self.recorder.events,
+            list(self.recorder.events),
             self.recorder.digest,
             runs,
-            list(watch.bugs),  # Not those of the end of the world, when everything is cancelled at once.
+            list(watch.bugs),
             self.happenings,
             self.recorder.seen,
             self.network.calls,
