@@ -181,7 +181,9 @@ class SqliteDatabase:
 
     async def read(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
         if not self._readers:
-            return await self.fetch(statement, *batches, **values)
+            # Nobody else has this database, so what is read needs no transaction to be of one moment.
+            async with self._turn:
+                return await self.write(lambda: self.writer.run(statement, batches, values), batches)
         reader, thread = next(self._next_reader)
         return await _answer_of(thread.run(lambda: reader.run(statement, batches, values)))
 

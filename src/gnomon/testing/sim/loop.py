@@ -10,7 +10,7 @@ import asyncio
 import io
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
-from contextvars import Context, ContextVar
+from contextvars import Context, ContextVar, copy_context
 from heapq import heappop, heappush
 from random import Random
 from types import coroutine
@@ -52,6 +52,47 @@ class Strand:
 STRAND: ContextVar[Strand | None] = ContextVar("gnomon_sim_strand", default=None)
 
 
+class _Soon(asyncio.Handle):
+    """A handle that is made quickly: it does not ask whether anybody debugs."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        loop: VirtualLoop,
+        context: Context | None,
+    ) -> None:
+        self._context = copy_context() if context is None else context
+        self._loop = loop
+        self._callback = callback
+        self._args = args
+        self._cancelled = False
+        self._repr = self._source_traceback = None
+
+
+class _Timer(asyncio.TimerHandle):
+    __slots__ = ()
+
+    def __init__(
+        self,
+        when: float,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        loop: VirtualLoop,
+        context: Context | None,
+    ) -> None:
+        self._context = copy_context() if context is None else context
+        self._loop = loop
+        self._callback = callback
+        self._args = args
+        self._cancelled = False
+        self._repr = self._source_traceback = None
+        self._when = when
+        self._scheduled = False
+
+
 class VirtualLoop(asyncio.BaseEventLoop):
     """Single-threaded, without sockets, signals or threads. `chance` decides between equal timers."""
 
@@ -74,7 +115,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def call_soon(
         self, callback: Callable[[Unpack[_Ts]], object], *args: *_Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        handle = asyncio.Handle(callback, args, self, context)
+        handle = _Soon(callback, args, self, context)
         self._ready.append(handle)
         return handle
 
@@ -100,7 +141,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         *args: *_Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        timer = _Timer(when, callback, args, self, context)
         heappush(self._timers, (when, self._tie(), timer))
         return timer
 

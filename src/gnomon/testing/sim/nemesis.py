@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gnomon.testing.sim.world import World
 
 DATABASE = "db"
+AWAY = "away"
 KNOWS_THE_TIME = timedelta(seconds=1)
 Undo = Callable[[], None]
 
@@ -55,9 +56,19 @@ class Nemesis:
         )
 
     def has_left(self, node: SimulatedNode) -> None:
-        """A node that drained is gone: its next boot comes a bit later."""
+        """A node that drained is gone: its next boot comes a bit later. So long, others miss it."""
         fault = self._over(node)
-        self._later(0.0 if fault is None else fault.seconds, self._start_again, node)
+        if fault is None or self._is_over:
+            self._later(0.0, self._start_again, node)
+            return
+        fields = {"kind": AWAY, "target": node.name, "fault": f"{AWAY}-{fault.number}"}
+        self._world.recorder.write(events.FaultBegin, NEMESIS, **fields)
+        self._later(fault.seconds, self._come_back, node, fields)
+
+    def _come_back(self, node: SimulatedNode, fields: dict[str, str]) -> None:
+        if not self._is_over:
+            self._world.recorder.write(events.FaultEnd, NEMESIS, **fields)
+        self._start_again(node)
 
     def _over(self, node: SimulatedNode) -> Fault | None:
         """Its leaving is over: it has left, or was killed on the way."""

@@ -178,8 +178,8 @@ class _Noun:
     def __getattr__(self, verb: str) -> Any:
         network, line, name = self._network, self._line, self._name
 
-        async def ask(*args: Any, **kwargs: Any) -> Any:
-            return await network.ask(line, name, verb, args, kwargs)
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            return network.ask(line, name, verb, args, kwargs)
 
         setattr(self, verb, ask)
         return ask
@@ -202,9 +202,9 @@ class RemoteStore:
         self.shards = cast("ShardStore", _Noun(network, line, "shards"))
         self.upkeep = cast("UpkeepStore", _Noun(network, line, "upkeep"))
 
-    async def clock(self) -> Any:
+    def clock(self) -> Any:
         """True time, which is the store's, after a way there and a way back."""
-        return await self._network.ask(self._line, "", CLOCK, (), {})
+        return self._network.ask(self._line, "", CLOCK, (), {})
 
     async def close(self) -> None:
         """The store is everybody's and stays."""
