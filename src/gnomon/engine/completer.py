@@ -98,6 +98,8 @@ class Completer:
             Decision(leased.claim, _change_after(leased, outcome, now=now, jitter=random()))
             for leased, outcome in ended
         ]
+        for listener in self._telemetry.on_decisions:
+            listener(self._decisions, now)
 
     async def _write(self, decisions: Sequence[Decision]) -> Sequence[Applied]:
         try:

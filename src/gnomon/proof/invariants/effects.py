@@ -81,7 +81,10 @@ def e5(index: Index) -> Findings:
             continue
         for effect in _in_sink(index, run):
             found.checked += 1
-            if effect.when is not None and effect.when > ending.db + known.grace + known.clock:
+            if effect.when is None or effect.when <= ending.db + known.grace + known.clock:
+                continue
+            # Who stood still, or was cut off, could not be told to stop.
+            if index.faults.is_healthy(effect.src, ending.db, effect.when):
                 found.add(run.entity, "an effect after it was cancelled.", effect)
     return found
 
