@@ -156,8 +156,8 @@ class Story:
         self.process("client", at, SubmitInvoke, key=key, job="j", **fields)
         self.process("client", at + 0.1, SubmitOk, key=key, job="j", run=run, **fields)
 
-    def up(self, src: str = "w/1", role: str = "worker", at: float = 0, slots: int = 4) -> Up:
-        return self.process(src, at, Up, role=role, slots=slots)
+    def up(self, src: str = "w/1", role: str = "worker", at: float = 0, **fields: object) -> Up:
+        return self.process(src, at, Up, role=role, **({"slots": 4} | fields))
 
     def fault(self, begin: float, end: float | None, kind: str, target: str, **fields: object) -> None:
         self.process("nemesis", begin, FaultBegin, kind=kind, target=target, **fields)

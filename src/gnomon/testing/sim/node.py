@@ -110,6 +110,7 @@ class Boot:
         self.process: Node | None = None
         self._stop_beating: Callable[[], Awaitable[None]] = _no_heartbeat
         self.slots = spec.slots if spec.role is Role.WORKER else 0
+        self.queues = spec.queues if spec.role is Role.WORKER else ()
         live = self._live if spec.role is not Role.CLIENT else self._attend
         self.task = world.loop.create_task(live(), name=self.source, context=self._contexts[self.main])
 
