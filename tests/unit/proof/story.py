@@ -106,10 +106,9 @@ class Story:
     def claim(self, at: float, run: str = "r", *, worker: str = "w/1", **fields: object) -> Claim:
         name, _, boot = worker.partition("/")
         self._tokens[run] += 1
-        fields = {"attempt": self._tokens[run], "token": self._tokens[run], **fields}
-        return self.store(
-            at, Claim, run=run, worker=name, boot=int(boot), lease_until=t(at + LEASE), **fields
-        )
+        token = self._tokens[run]
+        fields = {"attempt": token, "token": token, "lease_until": t(at + LEASE), **fields}
+        return self.store(at, Claim, run=run, worker=name, boot=int(boot), **fields)
 
     def start(self, at: float, run: str = "r", *, worker: str = "w/1", **fields: object) -> Start:
         token = self._tokens[run]
