@@ -5,21 +5,28 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from rich.console import Console
 from rich.table import Table
 
 from gnomon.testing.sim.campaign import judged
 from tests.sim.exam.bugs import BUGS
+from tests.sim.exam.candidate import profile_of
 from tests.sim.exam.examination import Grade, examine
 from tests.sim.exam.planting import Bug
 
 
 def main() -> int:
     options = _options()
-    bugs = [one for one in BUGS if not options.only or any(word in one.name for word in options.only)]
+    part, parts = map(int, options.part.split("/"))
+    bugs = [
+        one
+        for one in BUGS[part - 1 :: parts]
+        if not options.only or any(word in one.name for word in options.only)
+    ]
     console = Console(width=None if sys.stdout.isatty() else 150)
     grades = []
     for grade in _grades(bugs, options):
@@ -40,15 +47,19 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="The first of them.")
     parser.add_argument("--hours", type=float, default=0.5)
     parser.add_argument("--only", nargs="*", default=[], help="Words of the names of bugs.")
+    parser.add_argument("--part", default="1/1", help="Every third one, from the second on: 2/3.")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     return parser.parse_args()
 
 
 def _grades(bugs: list[Bug], options: argparse.Namespace) -> Iterator[Grade]:
     with ThreadPoolExecutor(options.processes) as pool:
-        yield from pool.map(
-            lambda one: examine(one, first=options.seed, count=options.seeds, hours=options.hours), bugs
-        )
+        waiting = [
+            pool.submit(examine, one, first=options.seed, count=options.seeds, hours=options.hours)
+            for one in bugs
+        ]
+        for future in as_completed(waiting):
+            yield future.result()
 
 
 def _table(grades: list[Grade]) -> Table:
@@ -60,12 +71,14 @@ def _table(grades: list[Grade]) -> Table:
 
 def _accused_without_a_bug(grades: list[Grade], hours: float) -> list[str]:
     """The worlds that told must be fine without a bug. Else they told of something else."""
-    seeds = sorted({grade.seed for grade in grades if grade.seed is not None})
-    if not seeds:
-        return []
+    seeds: dict[str, set[int]] = defaultdict(set)
+    for grade in grades:
+        if grade.seed is not None:
+            seeds[profile_of(grade.seed)].add(grade.seed)
     return [
         f"seed {one.scenario.seed}: {one.wrong[0]}"
-        for one in judged(seeds, hours=hours, profile="swarm")
+        for profile, those in seeds.items()
+        for one in judged(sorted(those), hours=hours, profile=profile)
         if one.wrong
     ]
 

@@ -145,7 +145,7 @@ BUGS = (
         "            case Fold.FIRST:\n                return (utc - fold.after,)",
     ),
     bug(
-        "a cron fires at the due time itself again",
+        "an interval leaves out a time",
         "core/nominal.py",
         "Tick(self.origin + ((instant - self.origin) // every + 1) * every)",
         "Tick(self.origin + ((instant - self.origin) // every + 2) * every)",

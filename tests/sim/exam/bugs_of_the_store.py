@@ -17,7 +17,13 @@ BUGS = (
     ),
     bug("a success needs no current claim", f"{SQL}apply_endings.sql", FENCE, ""),
     bug("a failure needs no current claim", f"{SQL}apply.sql", FENCE, ""),
-    bug("whoever held it may renew it", f"{SQL}renew.sql", " AND leases.claim = held.claim", ""),
+    bug(
+        "whoever held it may renew it",
+        f"{SQL}renew.sql",
+        " AND leases.claim = held.claim",
+        "",
+        caught_by="tests/contract/test_leases.py",
+    ),
     bug(
         "the reaper does not look again when it writes",
         f"{SQL}apply.sql",
@@ -69,6 +75,7 @@ BUGS = (
         f"{SQL}fire.sql",
         "AND jobs.version = firing.expected_version",
         "",
+        caught_by="tests/contract/test_firings.py",
     ),
     bug("a firing does not move the cursor", f"{SQL}fire.sql", "next_run_time = firing.next_run_time, ", ""),
     bug(

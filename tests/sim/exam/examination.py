@@ -34,7 +34,9 @@ class Grade:
         return bool(self.by)
 
     def __str__(self) -> str:
-        return f"{self.bug.name}: {f'{self.by}, {self.after}' if self.is_caught else 'SURVIVES'} {self.what}"
+        if not self.is_caught:
+            return f"{self.bug.name}: SURVIVES {self.after}"
+        return f"{self.bug.name}: {self.by} after {self.after}, {self.seconds:.0f} s. {self.what}"
 
 
 def examine(bug: Bug, *, first: int, count: int, hours: float) -> Grade:
@@ -43,7 +45,7 @@ def examine(bug: Bug, *, first: int, count: int, hours: float) -> Grade:
         place = plant(bug, Path(folder) / "src")
         if bug.caught_by:
             test = _failing_test(bug, place)
-            return Grade(bug, test, "a test", monotonic() - began)
+            return Grade(bug, test, "its tests", monotonic() - began)
         told = _asked(place, "tests.sim.exam.candidate", str(place), str(first), str(count), str(hours))
     if told.returncode:
         raise RuntimeError(f"{bug.name}: the candidate could not be heard.\n{told.stderr}")
@@ -53,7 +55,8 @@ def examine(bug: Bug, *, first: int, count: int, hours: float) -> Grade:
         return Grade(bug, "", f"{count} seeds", seconds)
     tried = found["seed"] - first + 1
     after = f"{tried} seed{'s' if tried > 1 else ''}"
-    return Grade(bug, " ".join(found["rules"]), after, seconds, found["seed"], found["what"])
+    what = found["what"].partition("\n")[0]
+    return Grade(bug, " ".join(found["rules"]), after, seconds, found["seed"], what)
 
 
 def _failing_test(bug: Bug, place: Path) -> str:
