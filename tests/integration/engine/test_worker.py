@@ -483,3 +483,33 @@ async def test_a_heartbeat_without_an_answer_is_given_up_long_before_the_lease_r
 
     with pytest.raises(StoreUnavailable, match="no answer"):
         await ada.heartbeat.step()
+
+
+async def test_what_has_ended_is_held_until_it_is_written(rig: Rig) -> None:
+    ada = rig.worker(done)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    await ada.worker.step()
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+    assert ada.worker.running == 0
+    assert [claim.execution_id for claim in ada.worker.claims()] == [run]
+    await ada.settle()
+    assert ada.worker.claims() == []
+
+
+async def test_what_is_granted_to_a_worker_that_leaves_is_given_back(rig: Rig) -> None:
+    ada = rig.worker(for_ever)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    states = ada.worker._states
+
+    async def meanwhile(leased: Sequence[Leased]) -> Mapping[Claim, Document]:
+        ada.worker.stop_claiming()
+        return await states(leased)
+
+    ada.worker._states = meanwhile  # type: ignore[method-assign]
+    await ada.work()
+
+    given_back = await rig.get(run)
+    assert given_back.status is ExecutionStatus.QUEUED
+    assert (given_back.claim, given_back.attempts) == (1, 0)

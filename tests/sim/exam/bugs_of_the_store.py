@@ -56,6 +56,7 @@ BUGS = (
         "store/executions.py",
         'rows = await self._database.read("claimed", request_id=request.id)',
         "rows = []",
+        caught_by="tests/contract/test_claims.py",
     ),
     bug(
         "a claim does not note its request",
@@ -63,6 +64,7 @@ BUGS = (
         "WHERE id = :default_tenant AND :is_repeat",
         "WHERE id = :default_tenant AND :is_repeat AND 0",
         Edit(f"{SQL}claim.sql", "SELECT tenant_id FROM picked\n", "SELECT tenant_id FROM picked WHERE 0\n"),
+        caught_by="tests/contract/test_claims.py",
     ),
     bug(
         "a firing does not look at the cursor",
@@ -104,6 +106,7 @@ BUGS = (
         "store/idempotency.py",
         "if idempotency is None:\n        return None",
         "if True:\n        return None",
+        caught_by="tests/contract/test_idempotency.py",
     ),
     bug(
         "an idempotency key is kept under the id of the run",
@@ -111,6 +114,7 @@ BUGS = (
         "first = await first_answer(session, tenant_id, idempotency, [one.id for one in asked], now=now)",
         "key = idempotency and Idempotency(f'{idempotency.key}/{asked[0].id}', idempotency.fingerprint)\n"
         "    first = await first_answer(session, tenant_id, key, [one.id for one in asked], now=now)",
+        caught_by="tests/contract/test_idempotency.py",
     ),
     bug(
         "what shall run later runs now",
@@ -123,18 +127,21 @@ BUGS = (
         "store/jobs.py",
         'if job["next_run_time"] != change.expected_next_run_time:',
         "if False:",
+        caught_by="tests/contract/test_stale_changes.py",
     ),
     bug(
         "a unique key outlives its run",
         f"{SQL}apply_endings.sql",
         "DELETE FROM unique_keys WHERE execution_id IN (SELECT execution_id FROM change);",
         "",
+        caught_by="tests/contract/test_enqueue.py",
     ),
     bug(
         "a unique key is not taken",
         f"{SQL}unique_keys_take.sql",
         "FROM wanted_key WHERE true",
         "FROM wanted_key WHERE false",
+        caught_by="tests/contract/test_enqueue.py",
     ),
     bug(
         "a dead letter is redriven as often as asked",
@@ -169,5 +176,6 @@ BUGS = (
         f"{SQL}replaced_stop.sql",
         "watched AND NOT cancel_requested",
         "watched AND NOT cancel_requested AND 0",
+        caught_by="tests/contract/test_overlap.py",
     ),
 )

@@ -15,6 +15,7 @@ from tests.sim.exam.planting import Bug, plant
 
 ROOT = Path(__file__).parents[3]
 PATIENCE_SECONDS = 1800
+TESTS_PATIENCE_SECONDS = 180
 TESTS_FAILED = 1  # What pytest ends with when tests ran and some failed.
 
 
@@ -60,14 +61,25 @@ def examine(bug: Bug, *, first: int, count: int, hours: float) -> Grade:
 
 
 def _failing_test(bug: Bug, place: Path) -> str:
-    told = _asked(place, "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", "not postgres", *bug.caught_by)
+    try:
+        told = _asked(
+            place,
+            "pytest",
+            *("-q", "-x", "-p", "no:cacheprovider", "-k", "not postgres"),
+            *bug.caught_by,
+            patience=TESTS_PATIENCE_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return ""  # Who hangs tells nobody what is wrong.
     failed = [line for line in told.stdout.splitlines() if line.startswith("FAILED ")]
     if told.returncode != TESTS_FAILED or not failed:
         return ""
     return failed[0].removeprefix("FAILED ").partition(" - ")[0].rpartition("::")[2]
 
 
-def _asked(place: Path, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def _asked(
+    place: Path, module: str, *arguments: str, patience: float = PATIENCE_SECONDS
+) -> subprocess.CompletedProcess[str]:
     """By a Python that finds the product with the bug before any other."""
     return subprocess.run(
         [sys.executable, "-m", module, *arguments],
@@ -76,5 +88,5 @@ def _asked(place: Path, module: str, *arguments: str) -> subprocess.CompletedPro
         capture_output=True,
         text=True,
         check=False,
-        timeout=PATIENCE_SECONDS,
+        timeout=patience,
     )
