@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from types import SimpleNamespace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -22,6 +22,7 @@ from gnomon.engine.notebook import Capture
 from gnomon.engine.telemetry import What
 from gnomon.errors import LeaseLost, StoreUnavailable
 from gnomon.handlers.base import Context, NotHere
+from gnomon.store.base import Applied
 from tests.integration.engine.rig import Rig
 
 PLAIN = Definition(kind="test")
@@ -513,3 +514,39 @@ async def test_what_is_granted_to_a_worker_that_leaves_is_given_back(rig: Rig) -
     given_back = await rig.get(run)
     assert given_back.status is ExecutionStatus.QUEUED
     assert (given_back.claim, given_back.attempts) == (1, 0)
+
+
+async def test_a_worker_that_leaves_asks_for_nothing_and_holds_on_to_what_runs(rig: Rig) -> None:
+    ada = rig.worker(for_ever)
+    job = await rig.job(PLAIN)
+    running = await rig.enqueue(job)
+    await ada.worker.step()
+    waiting = await rig.enqueue(job)
+
+    ada.worker.stop_claiming()
+    await ada.worker.step()
+
+    assert [claim.execution_id for claim in ada.worker.claims()] == [running]
+    assert (await rig.get(waiting)).claim == 0
+
+
+async def test_an_outcome_that_could_not_be_written_is_written_later(rig: Rig) -> None:
+    ada = rig.worker(done)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    apply, calls = rig.store.executions.apply, []
+
+    async def gone_at_first(*args: Any, **kwargs: Any) -> Sequence[Applied]:
+        calls.append(args)
+        if len(calls) == 1:
+            raise StoreUnavailable("gone")
+        return await apply(*args, **kwargs)
+
+    ada.completer._executions = SimpleNamespace(apply=gone_at_first)  # type: ignore[assignment]
+    with pytest.raises(StoreUnavailable):
+        await ada.work()
+    assert not ada.worker.is_empty
+
+    await ada.settle()
+
+    assert ada.worker.is_empty
+    assert (await rig.get(run)).status is ExecutionStatus.COMPLETED

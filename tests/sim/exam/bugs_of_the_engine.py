@@ -38,13 +38,14 @@ BUGS = (
         "engine/worker.py",
         "free > 0 and not self.is_draining and",
         "free > 0 and",
-        caught_by="tests/integration/engine/test_node.py",
+        caught_by="tests/integration/engine/test_worker.py",
     ),
     bug(
         "heartbeats stop when a worker drains",
         "engine/worker.py",
         "        running = [one.leased.claim for",
         "        if self.is_draining:\n            return []\n        running = [one.leased.claim for",
+        caught_by="tests/integration/engine/test_worker.py",
     ),
     bug(
         "what has ended is not renewed until it is written",
@@ -112,6 +113,7 @@ BUGS = (
         "engine/reaper.py",
         "if not self._may_judge() or not expired:",
         "if not expired:",
+        caught_by="tests/integration/engine/test_keeping_alive.py",
     ),
     bug(
         "nobody takes back what a dead worker held",
@@ -125,13 +127,7 @@ BUGS = (
         "answers = await self._write(self._decisions)",
         "decisions, self._decisions = self._decisions, []\n        answers = await self._write(decisions)\n"
         "        self._decisions = decisions",
-    ),
-    bug(
-        "what is planned ahead fires ahead",
-        "engine/scheduler.py",
-        "if self._ahead_at is None or self._ahead_at > now:",
-        "if self._ahead_at is None or self._ahead_at > now + AHEAD:",
-        caught_by="tests/integration/engine/test_scheduler.py",
+        caught_by="tests/integration/engine/test_worker.py",
     ),
     bug(
         "a scheduler thinks it is later than it is",
@@ -160,12 +156,14 @@ BUGS = (
         "engine/clock.py",
         "        await self._clock.learn()\n        return LEARN_EVERY",
         "        return LEARN_EVERY",
+        caught_by="tests/integration/engine/test_clock.py",
     ),
     bug(
         "a process believes a slow answer about the time",
         "engine/clock.py",
         "if self._offset is not None and round_trip > ROUND_TRIP_MAX.total_seconds():",
         "if False:",
+        caught_by="tests/integration/engine/test_clock.py",
     ),
     bug(
         "nobody sweeps the gates",
