@@ -37,7 +37,13 @@ BUGS = (
         "return leased.attempt >= leased",
         "return leased.attempt > leased",
     ),
-    bug("a permanent failure is tried again", LIFECYCLE, "if permanent or not", "if not"),
+    bug(
+        "a permanent failure is tried again",
+        LIFECYCLE,
+        "if permanent or not",
+        "if not",
+        caught_by="tests/unit/core/test_lifecycle.py",
+    ),
     bug(
         "a crash loop never ends",
         LIFECYCLE,
