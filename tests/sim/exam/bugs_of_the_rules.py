@@ -88,6 +88,7 @@ BUGS = (
         "core/misfire.py",
         "in range(schedule.catchup_limit):",
         "in range(schedule.catchup_limit - 1):",
+        caught_by="tests/unit/core/test_misfire.py",
     ),
     bug(
         "what is late is missed, whatever the grace",
@@ -106,6 +107,7 @@ BUGS = (
         "core/misfire.py",
         "first=max(first, window_from or first), now=now)",
         "first=first, now=now)",
+        caught_by="tests/unit/core/test_firing_reference.py",
     ),
     bug("a paused job fires", "core/misfire.py", "        if self.paused:", "        if False:"),
     bug(
@@ -125,6 +127,7 @@ BUGS = (
         "core/firing.py",
         "replaces=job.definition.schedule.overlap is Overlap.REPLACE and self.fires > job.fires",
         "replaces=False",
+        caught_by="tests/unit/core/test_firing.py",
     ),
     bug(
         "an overlap is not skipped",
@@ -143,12 +146,14 @@ BUGS = (
         "core/dst.py",
         "if self.gap == Gap.SKIP or",
         "if self.gap == Gap.SHIFT or",
+        caught_by="tests/unit/core/test_dst.py",
     ),
     bug(
         "a time that comes twice fires the second time",
         "core/dst.py",
         "            case Fold.FIRST:\n                return (utc - fold.before,)",
         "            case Fold.FIRST:\n                return (utc - fold.after,)",
+        caught_by="tests/unit/core/test_dst.py",
     ),
     bug(
         "an interval leaves out a time",
