@@ -79,7 +79,6 @@ BUGS = (
         "",
         caught_by="tests/contract/test_firings.py",
     ),
-    bug("a firing does not move the cursor", f"{SQL}fire.sql", "next_run_time = firing.next_run_time, ", ""),
     bug(
         "cursor and runs are written in two transactions",
         "engine/scheduler.py",
