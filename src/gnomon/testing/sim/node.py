@@ -163,6 +163,8 @@ class Boot:
             worker=self._worker() if spec.role is Role.WORKER else None,
             lease=timedelta(seconds=scenario.lease),
             poll=timedelta(seconds=scenario.poll),
+            # As in production: who is alone has nobody to share with.
+            shards=sum(one.role is Role.SCHEDULER for one in scenario.nodes) > 1,
         )
 
     def _worker(self) -> WorkerOptions:
