@@ -110,6 +110,7 @@ class Boot:
         self.process: Node | None = None
         self._stop_beating: Callable[[], Awaitable[None]] = _no_heartbeat
         self.slots = spec.slots if spec.role is Role.WORKER else 0
+        self.queues = spec.queues if spec.role is Role.WORKER else ()
         live = self._live if spec.role is not Role.CLIENT else self._attend
         self.task = world.loop.create_task(live(), name=self.source, context=self._contexts[self.main])
 
@@ -162,6 +163,8 @@ class Boot:
             worker=self._worker() if spec.role is Role.WORKER else None,
             lease=timedelta(seconds=scenario.lease),
             poll=timedelta(seconds=scenario.poll),
+            # As in production: who is alone has nobody to share with.
+            shards=sum(one.role is Role.SCHEDULER for one in scenario.nodes) > 1,
         )
 
     def _worker(self) -> WorkerOptions:
