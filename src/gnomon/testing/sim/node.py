@@ -19,11 +19,9 @@ from gnomon.engine.node import Node
 from gnomon.engine.notebook import Capture, Notebook
 from gnomon.engine.service import Service, Stopping, drive
 from gnomon.errors import StoreUnavailable
-from gnomon.handlers.registry import Registry
 from gnomon.proof.events import source_of
 from gnomon.store.hints import LocalHints, Topic
 from gnomon.store.sql_store import SqlStore
-from gnomon.testing.sim.handler import SimulatedHandler
 from gnomon.testing.sim.loop import STRAND, Strand
 from gnomon.testing.sim.network import Line, RemoteStore
 from gnomon.testing.sim.scenario import NodeSpec, Role
@@ -169,7 +167,7 @@ class Boot:
 
     def _worker(self) -> WorkerOptions:
         spec = self.node.spec
-        handlers = Registry([SimulatedHandler(self)])
+        handlers = self.world.handlers(self)
         boot = IdSource(self.world.chance.fork(f"boot:{self.source}")).next(self.clock.now())
         registration = Registration(
             WorkerId(spec.name), boot, spec.name, spec.slots, handlers.kinds, frozenset(spec.queues)
