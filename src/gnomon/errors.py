@@ -108,6 +108,21 @@ class InvalidDependency(InvalidInput):
         super().__init__("dependencies", reason)
 
 
+class InvalidDag(InvalidInput):
+    """A workflow that could never run. `problem` is a word that a program can compare."""
+
+    code = "INVALID_DAG"
+
+    def __init__(self, problem: str, *, field: str, reason: str, task: str | None = None) -> None:
+        super().__init__(field, reason)
+        self.problem = problem
+        self.task = task
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"field": self.field, "problem": self.problem, "task": self.task, "reason": self.reason}
+
+
 # What the state of things forbids ------------------------------------------------------------------
 
 

@@ -1,0 +1,126 @@
+"""What a person does to a run that did not go well: run parts of it anew, or go on without them.
+
+A task that nobody has been told about is simply begun or ended. One that has ended was told to its children,
+and by them to others: then all that follows it is set back to waiting, with counters taken from what stays as
+it was, and decided anew. That costs what is set back, not what the run has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import assert_never
+
+from msgspec.structs import replace as with_
+
+from gnomon.core.run_book import Book
+from gnomon.core.run_events import Fail, Repair, Rerun, RerunFailed, Retry, Skip, Succeed
+from gnomon.core.run_state import RunStatus, TaskState, TaskStatus
+from gnomon.core.trigger_rule import Ending
+from gnomon.errors import IllegalTransition
+
+_T = TaskStatus
+_UNTOLD = frozenset({_T.WAITING, _T.HELD, _T.HALTED})
+_BROKEN = frozenset({_T.FAILED, _T.CANCELLED, _T.HALTED})
+
+# Which statuses of a task a repair may find.
+REPAIRABLE: dict[type[Repair], frozenset[TaskStatus]] = {
+    Rerun: frozenset(_T) - {_T.WAITING, _T.RELEASED, _T.HELD},
+    Retry: _BROKEN,
+    Skip: _BROKEN | {_T.WAITING, _T.HELD},
+    Succeed: _BROKEN,
+    Fail: frozenset({_T.HALTED}),
+}
+
+
+def repair(book: Book, event: Repair) -> None:
+    """Raises IllegalTransition if the task, or one that would be set back with it, is not fit for it."""
+    match event:
+        case RerunFailed():
+            _rerun(book, _broken(book), action="rerun_failed")
+        case Rerun(tasks):
+            _check(book, event, tasks)
+            _rerun(book, tasks, action="rerun")
+        case Retry(task):
+            _check(book, event, [task])
+            if book.tasks[task].status is _T.HALTED:
+                book.begin(task)
+            else:
+                _rerun(book, [task], action="retry")
+        case Skip(task):
+            _check(book, event, [task])
+            _settle(book, task, _T.SKIPPED, action="skip")
+        case Succeed(task, result):
+            _check(book, event, [task])
+            book.results[task] = result
+            if result is not None:
+                book.new_results[task] = result
+            _settle(book, task, _T.COMPLETED, action="succeed")
+        case Fail(task):
+            _check(book, event, [task])
+            book.close(task, _T.FAILED)
+        case _:
+            assert_never(event)
+
+
+def _check(book: Book, event: Repair, tasks: Collection[int]) -> None:
+    book.need(tasks)
+    for task in tasks:
+        status = book.tasks[task].status
+        if status not in REPAIRABLE[type(event)]:
+            raise IllegalTransition(_named(book, task), status=status, action=type(event).__name__.lower())
+
+
+def _broken(book: Book) -> list[int]:
+    places = range(len(book.plan.graph.names))
+    book.need(places)
+    broken = [task for task in places if book.tasks[task].status in _BROKEN]
+    if not broken:
+        raise IllegalTransition("run without failed tasks", status=book.run.status, action="rerun_failed")
+    return broken
+
+
+def _settle(book: Book, task: int, status: TaskStatus, *, action: str) -> None:
+    if book.tasks[task].status not in _UNTOLD:
+        _set_back(book, [task], action=action)
+    book.close(task, status)
+
+
+def _rerun(book: Book, tasks: Collection[int], *, action: str) -> None:
+    book.decide(sorted(_set_back(book, tasks, action=action)))
+
+
+def _set_back(book: Book, roots: Collection[int], *, action: str) -> set[int]:
+    """These tasks and all that follows them wait again, as if they had never begun."""
+    graph = book.plan.graph
+    affected = graph.downstream(roots).union(roots)
+    book.need(affected.union(*(graph.parents[task] for task in affected)))
+    for task in affected:
+        status = book.tasks[task].status
+        if status in (_T.RELEASED, _T.HELD):
+            raise IllegalTransition(_named(book, task), status=status, action=action)
+        if status.ending is not None:
+            book.run = book.run.counted(status, -1)
+        elif status is _T.HALTED:
+            book.run = with_(book.run, halted=book.run.halted - 1)
+    book.run = with_(book.run, status=RunStatus.RUNNING, ends_as=None)
+    for task in affected:
+        book.put(task, _anew(book, task, affected))
+        book.results.pop(task, None)
+    return affected
+
+
+def _anew(book: Book, task: int, affected: Collection[int]) -> TaskState:
+    parents = book.plan.graph.parents[task]
+    endings = [book.tasks[parent].status.ending for parent in parents if parent not in affected]
+    ended = len(endings) - endings.count(None)
+    return TaskState(
+        _T.WAITING,
+        len(parents) - ended,
+        endings.count(Ending.FAILURE),
+        endings.count(Ending.SKIP),
+        book.tasks[task].round,
+    )
+
+
+def _named(book: Book, task: int) -> str:
+    return f"task {book.plan.graph.names[task]!r}"

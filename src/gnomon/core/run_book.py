@@ -1,0 +1,281 @@
+"""The rows of a run while a decision about it is made. What has not been loaded is asked for."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from msgspec.structs import replace as with_
+
+from gnomon.core.document import JSON, Document
+from gnomon.core.execution import Failure
+from gnomon.core.reference import Reference, Source, Unresolved, look_up, render
+from gnomon.core.run_events import Changes, Needs, Release, State
+from gnomon.core.run_state import SWEPT, RunState, RunStatus, TaskState, TaskStatus
+from gnomon.core.trigger_rule import Verdict
+from gnomon.core.workflow import (
+    NESTING_MAX,
+    Approval,
+    AwaitEvent,
+    Execute,
+    FailureStrategy,
+    FanOut,
+    Plan,
+    SubDag,
+    Task,
+)
+from gnomon.errors import InvalidInput
+
+
+class Lacking(Exception):
+    """A row or a result has not been loaded. Leaves this package as the value `needs`."""
+
+    def __init__(self, needs: Needs) -> None:
+        super().__init__("something has not been loaded")
+        self.needs = needs
+
+
+@dataclass(slots=True)
+class Book:
+    """Rows as they are after what was taken in so far. `tasks`: all that were loaded; `changed`: to write."""
+
+    plan: Plan
+    before: RunState
+    now: datetime
+    run: RunState
+    tasks: dict[int, TaskState]
+    results: dict[int, Document | None]
+    changed: dict[int, TaskState] = field(default_factory=dict)
+    releases: dict[int, Release] = field(default_factory=dict)
+    new_results: dict[int, Document] = field(default_factory=dict)
+    failures: dict[int, Failure] = field(default_factory=dict)
+    is_swept: bool = False
+    ended: deque[int] = field(default_factory=deque)  # Those whose children have not been told.
+
+    @classmethod
+    def of(cls, plan: Plan, state: State, *, now: datetime) -> Book:
+        return cls(plan, state.run, now, state.run, dict(state.tasks), dict(state.results))
+
+    def changes(self) -> Changes:
+        releases = tuple(self.releases[task] for task in sorted(self.releases))
+        return Changes(
+            self.before, self.run, self.changed, releases, self.new_results, self.failures, self.is_swept
+        )
+
+    # Rows --------------------------------------------------------------------------------------------
+
+    def need(self, tasks: Iterable[int]) -> None:
+        """Rows to go on with. Asks ahead for as many as there are, so a long cascade takes few questions."""
+        missing = [task for task in tasks if task not in self.tasks]
+        if not missing:
+            return
+        wanted, room, frontier = set(missing), len(self.tasks), deque(missing)
+        while frontier and room > 0:
+            for child in self.plan.graph.children[frontier.popleft()][:room]:
+                if child not in wanted and child not in self.tasks:
+                    wanted.add(child)
+                    frontier.append(child)
+                    room -= 1
+        raise Lacking(Needs(tasks=frozenset(wanted)))
+
+    def need_results(self, tasks: Iterable[int]) -> None:
+        missing = {read for task in tasks for read in self.plan.reads[task] if read not in self.results}
+        if missing:
+            raise Lacking(Needs(results=frozenset(missing)))
+
+    def put(self, task: int, state: TaskState) -> None:
+        self.tasks[task] = self.changed[task] = state
+
+    @property
+    def is_stopping(self) -> bool:
+        return self.run.ends_as is not None
+
+    # Ends --------------------------------------------------------------------------------------------
+
+    def end(self, task: int, status: TaskStatus) -> None:
+        """A task that began, or tried to, has come to its end. The strategy says what follows."""
+        strategy = self.plan.workflow.failure_strategy
+        if self.tasks[task].status is TaskStatus.RELEASED:
+            self.run = with_(self.run, live=self.run.live - 1)
+        if status is TaskStatus.FAILED and strategy is FailureStrategy.PAUSE and not self.is_stopping:
+            self.put(task, self.tasks[task].become(TaskStatus.HALTED))
+            self.run = with_(self.run, halted=self.run.halted + 1)
+            return
+        self.close(task, status)
+        has_failed = status in (TaskStatus.FAILED, TaskStatus.CANCELLED)
+        if has_failed and strategy is FailureStrategy.FAIL_FAST and not self.is_stopping:
+            self.sweep(RunStatus.FAILED)
+
+    def close(self, task: int, status: TaskStatus) -> None:
+        if self.tasks[task].status is TaskStatus.HALTED:
+            self.run = with_(self.run, halted=self.run.halted - 1)
+        self.put(task, self.tasks[task].become(status))
+        self.run = self.run.counted(status, 1)
+        if status is not TaskStatus.COMPLETED:
+            self.results[task] = None
+        if not self.is_stopping:
+            self.ended.append(task)
+
+    def sweep(self, ends_as: RunStatus) -> None:
+        """End what has not begun. The store does it to all rows; here it is done to those that are loaded."""
+        for task in self.releases:
+            # Begun and stopped in one transaction: nobody will ever see it begin.
+            if self.tasks[task].status is TaskStatus.RELEASED:
+                self.run = with_(self.run, live=self.run.live - 1)
+                self.put(task, self.tasks[task].become(TaskStatus.CANCELLED))
+        for task, state in self.tasks.items():
+            if state.status in SWEPT:
+                self.tasks[task] = state.become(TaskStatus.CANCELLED)
+                if task in self.changed:
+                    self.changed[task] = self.tasks[task]
+        self.run = with_(
+            self.run.counted(TaskStatus.CANCELLED, self.run.left - self.run.live),
+            ends_as=ends_as,
+            halted=0,
+            is_paused=False,
+        )
+        self.releases.clear()
+        self.ended.clear()
+        self.is_swept = True
+
+    def tell(self) -> None:
+        """Tell the children of what has ended, and theirs in turn if they end by that."""
+        while self.ended:
+            task = self.ended[0]
+            children = self.plan.graph.children[task]
+            self.need(children)
+            self.ended.popleft()
+            ending = self.tasks[task].status.ending
+            assert ending is not None
+            for child in children:
+                self.put(child, self.tasks[child].told(ending))
+            self.decide(children)
+
+    # Beginnings --------------------------------------------------------------------------------------
+
+    def decide(self, tasks: Iterable[int]) -> None:
+        """Begin, skip or leave waiting each of these that waits."""
+        waiting = [task for task in tasks if self.tasks[task].status is TaskStatus.WAITING]
+        verdicts = {task: self.tasks[task].verdict(self.plan, task) for task in waiting}
+        self.need_results(task for task in waiting if verdicts[task] is Verdict.RUN)
+        for task in waiting:
+            if self.is_stopping:
+                return
+            match verdicts[task]:
+                case Verdict.RUN:
+                    self.begin(task)
+                case Verdict.SKIP:
+                    self.close(task, TaskStatus.SKIPPED)
+                case Verdict.BLOCK:
+                    goes_on = self.plan.workflow.failure_strategy is FailureStrategy.CONTINUE
+                    self.close(task, TaskStatus.SKIPPED if goes_on else TaskStatus.UPSTREAM_FAILED)
+                case Verdict.WAIT:
+                    pass
+
+    def begin(self, place: int) -> None:
+        self.need_results([place])
+        task, values = self.plan.task(place), _Known(self.plan, self.run.config, self.results)
+        if not all(condition.holds(values) for condition in task.conditions):
+            self.close(place, TaskStatus.SKIPPED)
+            return
+        try:
+            release = self._release(place, task, values)
+        except (Unresolved, InvalidInput) as error:
+            self.failures[place] = Failure("invalid_input", str(error))
+            self.end(place, TaskStatus.FAILED)
+            return
+        if release.items == ():
+            self.new_results[place] = self.results[place] = Document("[]")
+            self.close(place, TaskStatus.COMPLETED)
+            return
+        self._put_begun(place, release, is_held=isinstance(task.work, Approval | AwaitEvent))
+
+    def _put_begun(self, place: int, release: Release, *, is_held: bool) -> None:
+        state = self.tasks[place]
+        halted = self.run.halted - (state.status is TaskStatus.HALTED)
+        self.run = with_(self.run, halted=halted, live=self.run.live + (not is_held))
+        begun = state.become(TaskStatus.HELD if is_held else TaskStatus.RELEASED)
+        items = len(release.items or ())
+        self.put(
+            place, with_(begun, round=release.round, items_left=items, items_failed=0, items_cancelled=0)
+        )
+        self.releases[place] = release
+
+    def _release(self, place: int, task: Task, values: _Known) -> Release:
+        """Raises Unresolved or InvalidInput if what the task needs is not there, or not fit."""
+        release = Release(place, self.tasks[place].round + 1)
+        match task.work:
+            case Execute(definition):
+                if task.fan_out is not None:
+                    return replace(
+                        release, items=self._items(place, task.fan_out, definition.payload, values)
+                    )
+                return replace(release, payload=self._rendered(place, definition.payload, values))
+            case SubDag(config=config):
+                if self.run.nesting >= NESTING_MAX:
+                    raise Unresolved(f"Workflows inside of each other are more than {NESTING_MAX} deep.")
+                return replace(release, payload=self._rendered(place, config, values))
+            case Approval(timeout):
+                return replace(release, until=self._until(timeout))
+            case AwaitEvent(correlation=correlation, timeout=timeout):
+                text = render(correlation, values)
+                text = text if isinstance(text, str) else Document.of(text, field="event.correlation").text
+                return replace(release, correlation=text, until=self._until(timeout))
+            case _ as other:
+                assert_never(other)
+
+    def _items(self, place: int, fan_out: FanOut, payload: Document, values: _Known) -> tuple[Document, ...]:
+        items = look_up(fan_out.over, values)
+        if not isinstance(items, list):
+            raise InvalidInput("fan_out.over", "is not a list.")
+        if len(items) > fan_out.items_max:
+            raise InvalidInput(
+                "fan_out.over", f"{len(items)} items; at most {fan_out.items_max} are allowed."
+            )
+        template, has_references = payload.value, self.plan.is_template[place]
+        payloads = []
+        for index, item in enumerate(items):
+            value = render(template, replace(values, item=item, index=index)) if has_references else template
+            if not has_references and isinstance(value, dict):
+                value = value | {"item": item, "index": index}  # Something must tell the executions apart.
+            payloads.append(Document.of(value, field="payload"))
+        return tuple(payloads)
+
+    def _rendered(self, place: int, template: Document, values: _Known) -> Document | None:
+        if not self.plan.is_template[place]:
+            return None
+        return Document.of(render(template.value, values), field="payload")
+
+    def _until(self, timeout: timedelta | None) -> datetime | None:
+        return None if timeout is None else self.now + timeout
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What references of one task may refer to."""
+
+    plan: Plan
+    config: Document
+    results: Mapping[int, Document | None]
+    item: JSON = None
+    index: int = 0
+
+    def of(self, reference: Reference) -> JSON:
+        match reference.source:
+            case Source.CONFIG:
+                return self.config.value
+            case Source.ITEM:
+                return self.item
+            case Source.INDEX:
+                return self.index
+            case Source.TASKS:
+                assert reference.task is not None
+                result = self.results[self.plan.graph.places[reference.task]]
+                if result is None:
+                    raise Unresolved(f"Task {reference.task!r} has no result.")
+                return result.value
+            case _ as other:
+                assert_never(other)

@@ -1,0 +1,211 @@
+"""What can happen to a run of a workflow, and what a store must do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum, auto
+from typing import TypeAlias
+
+from gnomon.core.document import Document
+from gnomon.core.execution import Failure
+from gnomon.core.run_state import RunState, RunStatus, TaskState, TaskStatus
+
+# What comes in from the engine -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The run's turn has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An execution or a sub-run of a task has ended for good. `item` is its place in a fan-out."""
+
+    task: int
+    round: int
+    status: TaskStatus
+    result: Document | None = None
+    item: int | None = None
+
+    def __post_init__(self) -> None:
+        assert self.status in (TaskStatus.COMPLETED, TaskStatus.FAILED, TaskStatus.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """The event that a task waits for."""
+
+    task: int
+    round: int
+    data: Document
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """A task was held for as long as it may be."""
+
+    task: int
+    round: int
+
+
+# What comes in from a person --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    """The result of the task says who, when and why."""
+
+    task: int
+    by: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    task: int
+    by: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """These tasks and all that follows them, anew."""
+
+    tasks: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class RerunFailed:
+    """All that failed or was cancelled, and all that follows it, anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A failed task, and all that follows it, anew."""
+
+    task: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Go on as if its branch had not been taken."""
+
+    task: int
+
+
+@dataclass(frozen=True, slots=True)
+class Succeed:
+    """Go on as if it had succeeded, with this result."""
+
+    task: int
+    result: Document | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """It has failed, and the rest shall go on without it. For a task that was halted."""
+
+    task: int
+
+
+Repair: TypeAlias = "Rerun | RerunFailed | Retry | Skip | Succeed | Fail"
+Decision: TypeAlias = "Approve | Reject"
+Report: TypeAlias = "Ended | Arrived | Expired"
+Event: TypeAlias = "Started | Report | Decision | Cancel | Pause | Resume | Repair"
+
+
+# What goes out -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A task begins. What it does is in the plan; this is what the run adds to it.
+
+    An `Execute` gets an execution with `payload`, or one for each of `items`; a `SubDag` a run with the
+    configuration `payload`; an `Approval` nothing; an `AwaitEvent` waits for `correlation`. None as `payload`
+    means: there are no references, so it is as the plan says. What is held expires at `until`.
+    """
+
+    task: int
+    round: int
+    payload: Document | None = None
+    items: tuple[Document, ...] | None = None
+    correlation: str | None = None
+    until: datetime | None = None
+
+
+class Gate(StrEnum):
+    HOLD = auto()  # What waits in the queue for this run waits from now on at the run's gate.
+    LET_GO = auto()  # And back.
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Nothing is decided yet: load these rows and results, in addition, and ask again.
+
+    The result of a fan-out is the list of the results of its items.
+    """
+
+    tasks: frozenset[int] = frozenset()
+    results: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a store has loaded of a run. The result of a task that is not COMPLETED is None."""
+
+    run: RunState
+    tasks: Mapping[int, TaskState] = field(default_factory=dict)
+    results: Mapping[int, Document | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What to write, all in the transaction that accepted the events. Everything is as it shall be after.
+
+    `sweep`: after the rows are written, every other task of the run in one of the statuses `SWEPT` becomes
+    CANCELLED, and every execution and sub-run of the run is asked to stop. Those that end at once, because
+    no worker has them yet, are reported by `Ended` in the same transaction.
+    """
+
+    before: RunState
+    run: RunState
+    tasks: Mapping[int, TaskState]
+    releases: tuple[Release, ...] = ()
+    results: Mapping[int, Document] = field(default_factory=dict)  # Of tasks that have no execution.
+    failures: Mapping[int, Failure] = field(default_factory=dict)  # Of tasks that have no execution.
+    sweep: bool = False
+
+    @property
+    def is_held(self) -> bool:
+        """Whether what is released here waits at the run's gate."""
+        return self.run.status is RunStatus.PAUSED
+
+    @property
+    def gate(self) -> Gate | None:
+        was_held = self.before.status is RunStatus.PAUSED
+        if self.is_held == was_held or self.sweep:
+            return None
+        return Gate.HOLD if self.is_held else Gate.LET_GO
+
+    @property
+    def has_ended(self) -> bool:
+        return self.run.status.is_final and not self.before.status.is_final
