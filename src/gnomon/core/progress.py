@@ -156,7 +156,6 @@ def _end_item(book: Book, event: Ended) -> None:
     is_bad = bool(state.items_failed or state.items_cancelled)
     if not state.items_left:
         ended_badly = TaskStatus.FAILED if state.items_failed else TaskStatus.CANCELLED
-        book.results.pop(event.task, None)  # Theirs, all together: to be loaded if somebody reads them.
         book.end(event.task, ended_badly if is_bad else TaskStatus.COMPLETED)
     elif is_bad and not book.is_stopping and _is_strict(book.plan):
         book.sweep(RunStatus.FAILED)

@@ -12,6 +12,7 @@ from typing import assert_never
 
 from msgspec.structs import replace as with_
 
+from gnomon.core.document import Document
 from gnomon.core.run_book import Book
 from gnomon.core.run_events import Fail, Repair, Rerun, RerunFailed, Retry, Skip, Succeed
 from gnomon.core.run_state import RunStatus, TaskState, TaskStatus
@@ -51,10 +52,7 @@ def repair(book: Book, event: Repair) -> None:
             _settle(book, task, _T.SKIPPED, action="skip")
         case Succeed(task, result):
             _check(book, event, [task])
-            book.results[task] = result
-            if result is not None:
-                book.new_results[task] = result
-            _settle(book, task, _T.COMPLETED, action="succeed")
+            _settle(book, task, _T.COMPLETED, action="succeed", result=result)
         case Fail(task):
             _check(book, event, [task])
             book.close(task, _T.FAILED)
@@ -79,10 +77,16 @@ def _broken(book: Book) -> list[int]:
     return broken
 
 
-def _settle(book: Book, task: int, status: TaskStatus, *, action: str) -> None:
-    if book.tasks[task].status not in _UNTOLD:
-        _set_back(book, [task], action=action)
+def _settle(
+    book: Book, task: int, status: TaskStatus, *, action: str, result: Document | None = None
+) -> None:
+    was_told = book.tasks[task].status not in _UNTOLD
+    anew = _set_back(book, [task], action=action) if was_told else ()
+    book.results[task] = result
+    if result is not None:
+        book.new_results[task] = result
     book.close(task, status)
+    book.decide(sorted(anew))
 
 
 def _rerun(book: Book, tasks: Collection[int], *, action: str) -> None:
@@ -105,7 +109,7 @@ def _set_back(book: Book, roots: Collection[int], *, action: str) -> set[int]:
     book.run = with_(book.run, status=RunStatus.RUNNING, ends_as=None)
     for task in affected:
         book.put(task, _anew(book, task, affected))
-        book.results.pop(task, None)
+        book.results[task] = None
     return affected
 
 

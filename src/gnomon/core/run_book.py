@@ -101,13 +101,18 @@ class Book:
         if self.tasks[task].status is TaskStatus.RELEASED:
             self.run = with_(self.run, live=self.run.live - 1)
         if status is TaskStatus.FAILED and strategy is FailureStrategy.PAUSE and not self.is_stopping:
-            self.put(task, self.tasks[task].become(TaskStatus.HALTED))
-            self.run = with_(self.run, halted=self.run.halted + 1)
+            self._halt(task)
             return
         self.close(task, status)
         has_failed = status in (TaskStatus.FAILED, TaskStatus.CANCELLED)
         if has_failed and strategy is FailureStrategy.FAIL_FAST and not self.is_stopping:
             self.sweep(RunStatus.FAILED)
+
+    def _halt(self, task: int) -> None:
+        if self.tasks[task].status is TaskStatus.HALTED:
+            return  # A retry that could not even begin.
+        self.put(task, self.tasks[task].become(TaskStatus.HALTED))
+        self.run = with_(self.run, halted=self.run.halted + 1)
 
     def close(self, task: int, status: TaskStatus) -> None:
         if self.tasks[task].status is TaskStatus.HALTED:

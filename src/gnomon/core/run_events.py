@@ -161,7 +161,8 @@ class Gate(StrEnum):
 class Needs:
     """Nothing is decided yet: load these rows and results, in addition, and ask again.
 
-    The result of a fan-out is the list of the results of its items.
+    The result of a fan-out is the list of the results of its items, as they are with the ends that are being
+    accepted.
     """
 
     tasks: frozenset[int] = frozenset()
