@@ -13,6 +13,7 @@ from gnomon.core.execution import ExecutionStatus
 from gnomon.core.job import JobStatus
 from gnomon.core.lifecycle import EXECUTION_TRANSITIONS, JOB_TRANSITIONS, JobAction
 from gnomon.core.occurrence import SkipReason
+from gnomon.core.run_state import TASK_TRANSITIONS, RunStatus, TaskStatus
 from gnomon.core.schedule import CronTiming, Delayed, Interval, Misfire, Once, Overlap, Schedule, Timing
 from gnomon.core.schedule_document import to_document
 from tests.unit.core.builders import HOUR, MINUTE, NOON
@@ -55,7 +56,18 @@ def test_the_page_shows_the_execution_transitions_of_the_table() -> None:
     assert shown == {status: ways for status, ways in EXECUTION_TRANSITIONS.items() if ways}
 
 
+def test_the_page_shows_the_task_transitions_of_the_table() -> None:
+    shown = {
+        TaskStatus(words(status)[0]): {TaskStatus(word) for word in words(targets)}
+        for status, targets in rows("statuses.md", "Task transitions")
+    }
+
+    assert shown == TASK_TRANSITIONS
+
+
 def test_the_page_has_a_row_for_every_status() -> None:
+    assert first_words("statuses.md", "Run status") == list(RunStatus)
+    assert first_words("statuses.md", "Task status") == list(TaskStatus)
     assert first_words("statuses.md", "Job status") == list(JobStatus)
     assert first_words("statuses.md", "Execution status") == list(ExecutionStatus)
 

@@ -1,0 +1,253 @@
+"""Workflows as people write them down, and what they are told when they slip."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from gnomon.core.document import Document
+from gnomon.core.reference import Comparison
+from gnomon.core.schedule import CronTiming, Interval, Manual
+from gnomon.core.trigger_rule import TriggerRule
+from gnomon.core.workflow import Approval, AwaitEvent, Execute, FailureStrategy, Plan, SubDag
+from gnomon.core.workflow_document import read_dag
+from gnomon.errors import InvalidDag, InvalidInput
+
+ETL = """
+{
+    "name": "etl-pipeline",
+    "cron_expression": "0 2 * * *",
+    "timezone": "UTC",
+    "tasks": [
+        {
+            "name": "extract",
+            "payload": {
+                "action": "extract_data",
+                "source": "production_db"
+            },
+            "timeout_seconds": 1800
+        },
+        {
+            "name": "transform",
+            "payload": {
+                "action": "transform_data"
+            },
+            "dependencies": ["extract"],
+            "timeout_seconds": 3600
+        },
+        {
+            "name": "load",
+            "payload": {
+                "action": "load_data",
+                "destination": "data_warehouse"
+            },
+            "dependencies": ["transform"],
+            "timeout_seconds": 1800
+        },
+        {
+            "name": "notify",
+            "payload": {
+                "action": "send_notification",
+                "channel": "#data-team"
+            },
+            "dependencies": ["load"]
+        }
+    ]
+}
+"""
+
+
+def dag(*tasks: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {"name": "d", "tasks": [{"kind": "dummy"} | task for task in tasks]} | fields
+
+
+def test_the_first_example_is_read_as_it_stands() -> None:
+    written = read_dag(json.loads(ETL))
+    plan = Plan.of(written.workflow)
+
+    assert (written.name, written.schedule.timing) == ("etl-pipeline", CronTiming("0 2 * * *", "UTC"))
+    assert plan.graph.levels() == [[0], [1], [2], [3]]
+    load = plan.task(2).work
+    assert isinstance(load, Execute)
+    assert (load.definition.kind, load.definition.timeout) == ("load_data", timedelta(minutes=30))
+    assert load.definition.payload == Document('{"action":"load_data","destination":"data_warehouse"}')
+    assert written.workflow.failure_strategy is FailureStrategy.FAIL_DOWNSTREAM
+
+
+def test_the_strategy_of_the_second_example_is_read_as_it_stands() -> None:
+    given = dag({"name": "a"}, failure_strategy="FAIL_DOWNSTREAM", allow_partial_completion=True)
+    assert read_dag(given).workflow.allow_partial_completion
+
+
+def test_everything_that_a_task_can_say_is_read() -> None:
+    workflow = read_dag(
+        {
+            "name": "all",
+            "schedule": {"type": "interval", "interval_seconds": 60},
+            "config": {"day": 1},
+            "tasks": [
+                {"name": "list", "kind": "http", "queue": "slow", "priority": 9, "max_retries": 4},
+                {
+                    "name": "each",
+                    "kind": "http",
+                    "depends_on": ["list"],
+                    "fan_out": {"over": "${tasks.list.result.urls}", "limit": 50},
+                    "payload": {"url": "${item}"},
+                    "retry_policy": {"max_attempts": 2, "backoff": "fixed", "backoff_seconds": 1},
+                },
+                {
+                    "name": "ask",
+                    "depends_on": ["each"],
+                    "trigger_rule": "all_done",
+                    "condition": {"value_of": "${tasks.list.result.count}", "is": ">", "value": 3},
+                    "approval": {"timeout_seconds": 60},
+                },
+                {
+                    "name": "paid",
+                    "event": {"name": "paid", "correlation": "${config.day}", "timeout_seconds": 5},
+                },
+                {
+                    "name": "sub",
+                    "depends_on": ["ask"],
+                    "dag": "other",
+                    "config": {"n": "${tasks.list.result}"},
+                },
+            ],
+        }
+    )
+    plan = Plan.of(workflow.workflow)
+    first, each, ask, paid, sub = workflow.workflow.tasks
+
+    assert isinstance(workflow.schedule.timing, Interval)
+    assert isinstance(first.work, Execute)
+    assert (first.work.definition.retry.max_attempts, first.work.definition.priority) == (5, 9)
+    assert each.fan_out is not None
+    assert each.fan_out.items_max == 50
+    assert (ask.work, ask.rule) == (Approval(timedelta(minutes=1)), TriggerRule.ALL_DONE)
+    assert ask.conditions[0].comparison is Comparison.MORE
+    assert paid.work == AwaitEvent("paid", "${config.day}", timedelta(seconds=5))
+    assert isinstance(sub.work, SubDag)
+    assert plan.reads == (frozenset(), {0}, {0}, frozenset(), {0})
+
+
+def test_a_workflow_without_a_schedule_runs_when_somebody_asks() -> None:
+    assert read_dag(dag({"name": "a"})).schedule.timing == Manual()
+
+
+@pytest.mark.parametrize(
+    ("document", "field", "reason"),
+    [
+        ([], "workflow", "expected `object`, got `array`."),
+        ({"tasks": []}, "name", "is missing; a workflow needs it."),
+        (dag({"name": "a"}, colour="red"), "colour", "is not a field of a workflow."),
+        (dag({"name": "a"}, failure_strategy="STOP"), "failure_strategy", "invalid enum value 'STOP'."),
+        (dag({"name": "a"}, config=[]), "config", "must be an object, not list."),
+        (dag({"name": "a", "colour": "red"}), "tasks.a.colour", "is not a field of a task."),
+        (dag({"name": "a", "fan_out": {"in": 1}}), "tasks.a.fan_out.in", "is not a field of a task."),
+        (dag({"colour": "red"}), "tasks.0.colour", "is not a field of a task."),
+        (dag({}), "tasks.0.name", "is missing; a task needs it."),
+        (
+            dag({"name": "a", "timeout_seconds": "1"}),
+            "tasks.a.timeout_seconds",
+            "expected `float | null`, got `str`.",
+        ),
+        (
+            dag({"name": "a", "timeout_seconds": -1}),
+            "tasks.a.timeout_seconds",
+            "must be more than 0 and at most 30 days.",
+        ),
+        (dag({"name": "a", "priority": 10}), "tasks.a.priority", "10 is not a whole number from 0 to 9."),
+        (
+            dag({"name": "a", "depends_on": [], "dependencies": []}),
+            "tasks.a.depends_on",
+            "has two names, depends_on, dependencies; give one of them.",
+        ),
+        (
+            dag({"name": "a", "kind": None}),
+            "tasks.a.kind",
+            "is missing; say what runs it, here or as `action` of the payload.",
+        ),
+        (
+            dag({"name": "a", "dag": "b"}),
+            "tasks.a.dag",
+            "a task has one of kind, dag, approval and event; this has kind, too.",
+        ),
+        (
+            dag({"name": "a", "trigger_rule": "one_success"}),
+            "tasks.a.trigger_rule",
+            "one_success needs something to depend on.",
+        ),
+        (
+            dag({"name": "a", "max_retries": 1, "retry_policy": {"max_attempts": 3}}),
+            "tasks.a.max_retries",
+            "disagrees with retry_policy.max_attempts.",
+        ),
+        (
+            dag({"name": "a", "fan_out": {"over": "items"}}),
+            "tasks.a.fan_out.over",
+            "'items' is not one reference, such as ${tasks.extract.result.rows}.",
+        ),
+        (
+            dag({"name": "a", "payload": {"x": float("nan")}}),
+            "tasks.a.payload.x",
+            "nan is not a JSON number.",
+        ),
+    ],
+)
+def test_a_slip_is_answered_with_the_task_the_field_and_the_reason(
+    document: object, field: str, reason: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_dag(document)
+    assert (refused.value.field, refused.value.reason) == (field, reason)
+
+
+@pytest.mark.parametrize(
+    ("payload", "field", "reason"),
+    [
+        (
+            "${tasks.b.result}",
+            "tasks.a",
+            "reads the result of 'b', which need not have ended by then; depend on it.",
+        ),
+        (
+            "${tasks.a.result}",
+            "tasks.a",
+            "reads the result of 'a', which need not have ended by then; depend on it.",
+        ),
+        ("${tasks.nobody.result}", "tasks.a.payload", "there is no task 'nobody'."),
+        ("${tasks.b}", "tasks.a.payload", "${tasks.b} is not of the form ${tasks.name.result.path}."),
+        ("${tasks.b.result", "tasks.a.payload", "'${tasks.b.result' has no closing brace."),
+        ("${tasks.b.result..x}", "tasks.a.payload", "${tasks.b.result..x} cannot be read from '..x' on."),
+        ("${item}", "tasks.a.payload", "item stands for the item of a fan-out; there is none."),
+    ],
+)
+def test_a_reference_that_cannot_work_is_refused_when_the_workflow_is_made(
+    payload: str, field: str, reason: str
+) -> None:
+    written = read_dag(dag({"name": "a", "payload": {"x": payload}}, {"name": "b"}))
+    with pytest.raises(InvalidInput) as refused:
+        Plan.of(written.workflow)
+    assert (refused.value.field, refused.value.reason) == (field, reason)
+
+
+def test_a_reference_to_an_ancestor_far_up_is_fine_and_a_sibling_is_not() -> None:
+    tasks = [{"name": "a"}, {"name": "b", "depends_on": ["a"]}, {"name": "c", "depends_on": ["a"]}]
+    last = {"name": "d", "depends_on": ["b"], "payload": {"x": "${tasks.a.result}"}}
+    Plan.of(read_dag(dag(*tasks, last)).workflow)
+
+    with pytest.raises(InvalidDag, match="reads the result of 'c'") as refused:
+        Plan.of(read_dag(dag(*tasks, last | {"payload": {"x": "${tasks.c.result}"}})).workflow)
+    assert (refused.value.problem, refused.value.task) == ("not_an_ancestor", "d")
+
+
+@pytest.mark.parametrize(
+    "name", ["it's", 'say "hi"', "`tick`", "a.b", "a}b", "${tasks.x}", "back\\slash", "«ä»"]
+)
+def test_a_name_with_every_kind_of_quote_is_just_a_name_and_can_be_referred_to(name: str) -> None:
+    reader = {"name": "r", "depends_on": [name], "payload": {"x": f"${{tasks[{json.dumps(name)}].result}}"}}
+    plan = Plan.of(read_dag(dag({"name": name}, reader)).workflow)
+    assert plan.reads[1] == {0}
