@@ -12,6 +12,7 @@ from msgspec.structs import replace as with_
 
 from gnomon.core.document import JSON, Document
 from gnomon.core.execution import Failure
+from gnomon.core.limits import RESULT_BYTES_MAX
 from gnomon.core.reference import Reference, Source, Unresolved, look_up, render
 from gnomon.core.run_events import Changes, Needs, Release, State
 from gnomon.core.run_state import SWEPT, RunState, RunStatus, TaskState, TaskStatus
@@ -48,6 +49,7 @@ class Book:
     run: RunState
     tasks: dict[int, TaskState]
     results: dict[int, Document | None]
+    too_large: frozenset[int]
     changed: dict[int, TaskState] = field(default_factory=dict)
     releases: dict[int, Release] = field(default_factory=dict)
     new_results: dict[int, Document] = field(default_factory=dict)
@@ -57,7 +59,7 @@ class Book:
 
     @classmethod
     def of(cls, plan: Plan, state: State, *, now: datetime) -> Book:
-        return cls(plan, state.run, now, state.run, dict(state.tasks), dict(state.results))
+        return cls(plan, state.run, now, state.run, dict(state.tasks), dict(state.results), state.too_large)
 
     def changes(self) -> Changes:
         releases = tuple(self.releases[task] for task in sorted(self.releases))
@@ -82,9 +84,10 @@ class Book:
         raise Lacking(Needs(tasks=frozenset(wanted)))
 
     def need_results(self, tasks: Iterable[int]) -> None:
-        missing = {read for task in tasks for read in self.plan.reads[task] if read not in self.results}
+        wanted = frozenset(read for task in tasks for read in self.plan.reads[task])
+        missing = wanted.difference(self.results, self.too_large)
         if missing:
-            raise Lacking(Needs(results=frozenset(missing)))
+            raise Lacking(Needs(results=missing))
 
     def put(self, task: int, state: TaskState) -> None:
         self.tasks[task] = self.changed[task] = state
@@ -182,7 +185,7 @@ class Book:
 
     def begin(self, place: int) -> None:
         self.need_results([place])
-        task, values = self.plan.task(place), _Known(self.plan, self.run.config, self.results)
+        task, values = self.plan.task(place), _Known(self.plan, self.run.config, self.results, self.too_large)
         if not all(condition.holds(values) for condition in task.conditions):
             self.close(place, TaskStatus.SKIPPED)
             return
@@ -265,6 +268,7 @@ class _Known:
     plan: Plan
     config: Document
     results: Mapping[int, Document | None]
+    too_large: frozenset[int]
     item: JSON = None
     index: int = 0
 
@@ -278,9 +282,15 @@ class _Known:
                 return self.index
             case Source.TASKS:
                 assert reference.task is not None
-                result = self.results[self.plan.graph.places[reference.task]]
-                if result is None:
-                    raise Unresolved(f"Task {reference.task!r} has no result.")
-                return result.value
+                return self._result(reference.task)
             case _ as other:
                 assert_never(other)
+
+    def _result(self, name: str) -> JSON:
+        place = self.plan.graph.places[name]
+        if place in self.too_large:
+            raise Unresolved(f"The results of {name!r} are together more than {RESULT_BYTES_MAX} bytes.")
+        result = self.results[place]
+        if result is None:
+            raise Unresolved(f"Task {name!r} has no result.")
+        return result.value

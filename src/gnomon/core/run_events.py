@@ -171,11 +171,16 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a store has loaded of a run. The result of a task that is not COMPLETED is None."""
+    """What a store has loaded of a run. The result of a task that is not COMPLETED is None.
+
+    `too_large` are tasks whose results were asked for and left where they are: those of the items of a
+    fan-out, if they are together larger than one result may be.
+    """
 
     run: RunState
     tasks: Mapping[int, TaskState] = field(default_factory=dict)
     results: Mapping[int, Document | None] = field(default_factory=dict)
+    too_large: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

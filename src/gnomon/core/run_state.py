@@ -20,6 +20,7 @@ from enum import StrEnum
 import msgspec
 
 from gnomon.core.document import Document
+from gnomon.core.execution import ExecutionStatus
 from gnomon.core.trigger_rule import Ending, Verdict, verdict
 from gnomon.core.workflow import Plan
 
@@ -78,6 +79,18 @@ class RunStatus(StrEnum):
     @property
     def is_final(self) -> bool:
         return self in (RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED)
+
+
+# How the end of what a task began is the end of the task.
+ENDS: dict[ExecutionStatus | RunStatus, TaskStatus] = {
+    ExecutionStatus.COMPLETED: _T.COMPLETED,
+    ExecutionStatus.FAILED: _T.FAILED,
+    ExecutionStatus.TIMEOUT: _T.FAILED,
+    ExecutionStatus.CANCELLED: _T.CANCELLED,
+    RunStatus.COMPLETED: _T.COMPLETED,
+    RunStatus.FAILED: _T.FAILED,
+    RunStatus.CANCELLED: _T.CANCELLED,
+}
 
 
 class TaskState(msgspec.Struct, frozen=True, gc=False):

@@ -23,6 +23,7 @@ from gnomon.errors import InvalidDag, InvalidInput
 
 ITEMS_DEFAULT, ITEMS_MAX = 1000, 10_000
 CONDITIONS_MAX = 32
+READS_MAX = 100  # Results that one task reads: all of them are in memory when it begins.
 HOLD_MAX = timedelta(days=366)
 NESTING_MAX = 8  # A workflow that starts itself ends here.
 
@@ -205,6 +206,8 @@ def _checked_reads(task: Task, places: Mapping[str, int]) -> tuple[set[int], boo
                     task=task.name,
                 )
             sources.add(places[reference.task])
+        if len(sources) > READS_MAX:
+            raise InvalidInput("payload", f"reads more than {READS_MAX} results; let a fan-out join them.")
     except InvalidInput as error:
         raise of_task(task.name, error) from None
     return sources, is_template

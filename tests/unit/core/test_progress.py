@@ -11,6 +11,7 @@ from gnomon.core.run_events import (
     Approve,
     Arrived,
     Cancel,
+    Changes,
     Ended,
     Expired,
     Fail,
@@ -376,6 +377,15 @@ def test_a_fan_out_that_fails_fast_stops_at_the_first_failure() -> None:
     run.send(run.ended("each", _T.CANCELLED, item=1))
     assert run.statuses() == {"list": COMPLETED, "each": FAILED, "join": CANCELLED}
     assert run.run.status is RunStatus.FAILED
+
+
+def test_the_results_of_a_fan_out_may_be_too_large_to_be_read_at_once() -> None:
+    run = fanned([{"url": "x"}])
+    end = run.ended("each", _T.COMPLETED, "big", item=0)
+    state = State(run.run, run.rows, too_large=frozenset({1}))
+    changes = after(run.plan, state, [end], now=NOON)
+    assert isinstance(changes, Changes)
+    assert changes.failures[2].message == "The results of 'each' are together more than 1048576 bytes."
 
 
 # Waiting for the outside -----------------------------------------------------------------------------

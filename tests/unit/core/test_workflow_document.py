@@ -251,3 +251,14 @@ def test_a_name_with_every_kind_of_quote_is_just_a_name_and_can_be_referred_to(n
     reader = {"name": "r", "depends_on": [name], "payload": {"x": f"${{tasks[{json.dumps(name)}].result}}"}}
     plan = Plan.of(read_dag(dag({"name": name}, reader)).workflow)
     assert plan.reads[1] == {0}
+
+
+def test_a_task_that_reads_from_too_many_others_is_refused() -> None:
+    parents = [f"p{n}" for n in range(101)]
+    reader = {
+        "name": "r",
+        "depends_on": parents,
+        "payload": [f"${{tasks.{name}.result}}" for name in parents],
+    }
+    with pytest.raises(InvalidInput, match="payload: reads more than 100 results"):
+        Plan.of(read_dag(dag(*({"name": name} for name in parents), reader)).workflow)
