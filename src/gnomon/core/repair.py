@@ -82,9 +82,8 @@ def _settle(
 ) -> None:
     was_told = book.tasks[task].status not in _UNTOLD
     anew = _set_back(book, [task], action=action) if was_told else ()
-    book.results[task] = result
     if result is not None:
-        book.new_results[task] = result
+        book.new_results[task] = book.results[task] = result
     book.close(task, status)
     book.decide(sorted(anew))
 

@@ -196,6 +196,8 @@ class Book:
             self.end(place, TaskStatus.FAILED)
             return
         if release.items == ():
+            # A round like any other, so that nobody takes the results of an earlier one for those of this.
+            self.put(place, with_(self.tasks[place], round=release.round))
             self.new_results[place] = self.results[place] = Document("[]")
             self.close(place, TaskStatus.COMPLETED)
             return

@@ -116,7 +116,7 @@ class Succeed:
     """Go on as if it had succeeded, with this result."""
 
     task: int
-    result: Document | None = None
+    result: Document = field(default_factory=lambda: Document("null"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +161,9 @@ class Gate(StrEnum):
 class Needs:
     """Nothing is decided yet: load these rows and results, in addition, and ask again.
 
-    The result of a fan-out is the list of the results of its items, as they are with the ends that are being
-    accepted.
+    A result belongs to the round in the row of its task. If one of `Changes.results` was kept for this round,
+    that is it; else it is that of the execution or inner run of this round; of a fan-out, the list of those
+    of its items, with the ends that are being accepted.
     """
 
     tasks: frozenset[int] = frozenset()
@@ -196,8 +197,9 @@ class Changes:
     run: RunState
     tasks: Mapping[int, TaskState]
     releases: tuple[Release, ...] = ()
-    results: Mapping[int, Document] = field(default_factory=dict)  # Of tasks that have no execution.
-    failures: Mapping[int, Failure] = field(default_factory=dict)  # Of tasks that have no execution.
+    # Of tasks that no execution ended. Kept with the round of the task's row: a later round has its own.
+    results: Mapping[int, Document] = field(default_factory=dict)
+    failures: Mapping[int, Failure] = field(default_factory=dict)
     sweep: bool = False
 
     @property

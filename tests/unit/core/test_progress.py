@@ -388,6 +388,69 @@ def test_the_results_of_a_fan_out_may_be_too_large_to_be_read_at_once() -> None:
     assert changes.failures[2].message == "The results of 'each' are together more than 1048576 bytes."
 
 
+def test_a_fan_out_that_runs_anew_over_nothing_has_none_of_its_old_results() -> None:
+    run = fanned([{"url": "x"}])
+    run.send(run.ended("each", _T.COMPLETED, "old", item=0))
+    run.succeed("join")
+
+    run.send(Rerun(frozenset({0})))
+    run.succeed("list", result=[])
+    assert run.payload("join") == {"all": []}
+    run.succeed("join")
+    run.send(Rerun(frozenset({2})))  # In another transaction it is read from what the store has kept.
+
+    assert run.payload("join") == {"all": []}
+
+
+def test_what_is_run_anew_has_no_result_until_it_has_ended_anew() -> None:
+    eager = task("c", "a", "b", rule=TriggerRule.ONE_SUCCESS, payload={"from": "${tasks.a.result}"})
+    run = Bench(plan_of(task("a"), task("b"), eager)).start()
+    run.succeed("a", result="old")
+    run.succeed("b", "c")
+
+    changes = run.send(Rerun(frozenset({0})))
+
+    assert changes.failures[2].message == "Task 'a' has no result."
+
+
+def test_a_result_given_by_a_person_lasts_until_the_task_runs_anew() -> None:
+    run = Bench(plan_of(task("a"), task("b", "a", payload={"from": "${tasks.a.result}"}))).start()
+    run.fail("a")
+    run.send(Succeed(0, Document('"given"')))
+    run.succeed("b")
+    run.send(Rerun(frozenset({1})))
+    assert run.payload("b") == {"from": "given"}
+    run.succeed("b")
+
+    run.send(Rerun(frozenset({0})))
+    run.succeed("a", result="own")
+
+    assert run.payload("b") == {"from": "own"}
+
+
+def test_a_task_that_cannot_begin_stops_a_run_that_fails_fast_and_nothing_else_begins() -> None:
+    broken = task("b", "a", payload={"x": "${tasks.a.result.gone}"})
+    plan = plan_of(task("a"), broken, task("c", "a"), strategy=FailureStrategy.FAIL_FAST)
+    run = Bench(plan).start()
+
+    changes = run.send(run.ended("a", _T.COMPLETED, {}))
+
+    assert (changes.releases, changes.sweep) == ((), True)
+    assert run.statuses() == {"a": COMPLETED, "b": FAILED, "c": CANCELLED}
+    assert run.run.status is RunStatus.FAILED
+
+
+def test_what_begins_and_is_stopped_in_one_transaction_never_began() -> None:
+    plan = plan_of(task("a"), task("b"), task("c", "a"), strategy=FailureStrategy.FAIL_FAST)
+    run = Bench(plan).start()
+
+    changes = run.send(run.ended("a", _T.COMPLETED), run.ended("b", _T.FAILED))
+
+    assert changes.releases == ()
+    assert run.statuses() == {"a": COMPLETED, "b": FAILED, "c": CANCELLED}
+    assert run.run.status is RunStatus.FAILED
+
+
 # Waiting for the outside -----------------------------------------------------------------------------
 
 

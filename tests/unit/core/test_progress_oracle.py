@@ -96,6 +96,8 @@ class Life:
         self.check_counters()
         for release in changes.releases:
             self.released[release.task, release.round] += 1
+            assert self.bench.rows[release.task].status in (_T.RELEASED, _T.HELD)
+            assert self.bench.rows[release.task].round == release.round
             assert release.round == self.oracle.rounds[release.task]  # G2
             assert not was_stopping or was_over  # G6
             self.check_may_begin(release.task)  # G1

@@ -61,7 +61,8 @@ class Oracle:
                 now[task] = self.fate.get(task) or self.derived(task, now)
             todo = [task for task in todo if task not in now]
         for task, status in now.items():
-            if status in ("RELEASED", "HELD") and before.get(task) != status:
+            is_done_at_once = status == "COMPLETED" and task not in self.fate
+            if before.get(task) != status and (status in ("RELEASED", "HELD") or is_done_at_once):
                 self.rounds[task] = self.rounds.get(task, 0) + 1
         self.now = now
 

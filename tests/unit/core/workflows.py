@@ -54,8 +54,10 @@ class Bench:
     nesting: int = 0
     run: RunState = field(init=False)
     rows: dict[int, TaskState] = field(init=False)
-    results: dict[int, Document] = field(default_factory=dict)
-    item_results: dict[int, dict[int, Document | None]] = field(default_factory=dict)
+    # By task and round.
+    kept: dict[tuple[int, int], Document] = field(default_factory=dict)
+    results: dict[tuple[int, int], Document | None] = field(default_factory=dict)
+    item_results: dict[tuple[int, int], dict[int, Document | None]] = field(default_factory=dict)
     live: dict[tuple[int, int | None], int] = field(default_factory=dict)  # (task, item) to round.
     begun: list[Release] = field(default_factory=list)
     loaded: int = 0
@@ -92,29 +94,31 @@ class Bench:
     def result(self, place: int) -> Document | None:
         if self.rows[place].status not in (TaskStatus.COMPLETED, TaskStatus.RELEASED):
             return None
-        if place in self.item_results:
-            items = self.item_results[place]
+        key = place, self.rows[place].round
+        if key in self.kept:
+            return self.kept[key]
+        if key in self.item_results:
+            items = self.item_results[key]
             value = [document.value if document else None for _, document in sorted(items.items())]
             return Document.of(value, field="result")
-        return self.results.get(place)
+        return self.results.get(key)
 
     def _keep(self, events: Sequence[Event]) -> None:
         """The end of an execution is fenced: it is kept only if it is the one that is live."""
         for event in events:
             if isinstance(event, Ended) and self.live.get((event.task, event.item)) == event.round:
                 del self.live[event.task, event.item]
-                if event.item is not None:
-                    self.item_results.setdefault(event.task, {})[event.item] = event.result
-                elif event.result is not None:
-                    self.results[event.task] = event.result
+                key = event.task, event.round
+                if event.item is None:
+                    self.results[key] = event.result
                 else:
-                    self.results.pop(event.task, None)
+                    self.item_results.setdefault(key, {})[event.item] = event.result
 
     def _apply(self, changes: Changes) -> None:
         self.written += len(changes.tasks)
         self.run = changes.run
         self.rows |= changes.tasks
-        self.results |= changes.results
+        self.kept |= {(place, self.rows[place].round): kept for place, kept in changes.results.items()}
         self.ends += changes.has_ended
         if changes.sweep:
             for place, row in self.rows.items():
@@ -122,7 +126,6 @@ class Bench:
                     self.rows[place] = row.become(TaskStatus.CANCELLED)
         for release in changes.releases:
             self.begun.append(release)
-            self.item_results.pop(release.task, None)
             if self.rows[release.task].status is TaskStatus.RELEASED:
                 items = [None] if release.items is None else range(len(release.items))
                 self.live |= {(release.task, item): release.round for item in items}
