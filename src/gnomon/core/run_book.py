@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from typing import assert_never
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
 
 from msgspec.structs import replace as with_
 
-from gnomon.core.document import JSON, Document
+from gnomon.core.document import Document
 from gnomon.core.execution import Failure
-from gnomon.core.limits import RESULT_BYTES_MAX
-from gnomon.core.reference import Reference, Source, Unresolved, look_up, render
+from gnomon.core.reference import Unresolved
+from gnomon.core.release import Known, release_of
 from gnomon.core.run_events import Changes, Needs, Release, State
 from gnomon.core.run_state import SWEPT, RunState, RunStatus, TaskState, TaskStatus
 from gnomon.core.trigger_rule import Verdict
-from gnomon.core.workflow import (
-    NESTING_MAX,
-    Approval,
-    AwaitEvent,
-    Execute,
-    FailureStrategy,
-    FanOut,
-    Plan,
-    SubDag,
-    Task,
-)
+from gnomon.core.workflow import Approval, AwaitEvent, FailureStrategy, Plan
 from gnomon.errors import InvalidInput
 
 
@@ -185,12 +174,13 @@ class Book:
 
     def begin(self, place: int) -> None:
         self.need_results([place])
-        task, values = self.plan.task(place), _Known(self.plan, self.run.config, self.results, self.too_large)
+        task = self.plan.task(place)
+        values = Known(self.plan, self.run.config, self.results, self.too_large)
         if not all(condition.holds(values) for condition in task.conditions):
             self.close(place, TaskStatus.SKIPPED)
             return
         try:
-            release = self._release(place, task, values)
+            release = release_of(self.plan, place, self.tasks[place], self.run, values, now=self.now)
         except (Unresolved, InvalidInput) as error:
             self.failures[place] = Failure("invalid_input", str(error))
             self.end(place, TaskStatus.FAILED)
@@ -213,86 +203,3 @@ class Book:
             place, with_(begun, round=release.round, items_left=items, items_failed=0, items_cancelled=0)
         )
         self.releases[place] = release
-
-    def _release(self, place: int, task: Task, values: _Known) -> Release:
-        """Raises Unresolved or InvalidInput if what the task needs is not there, or not fit."""
-        release = Release(place, self.tasks[place].round + 1)
-        match task.work:
-            case Execute(definition):
-                if task.fan_out is not None:
-                    return replace(
-                        release, items=self._items(place, task.fan_out, definition.payload, values)
-                    )
-                return replace(release, payload=self._rendered(place, definition.payload, values))
-            case SubDag(config=config):
-                if self.run.nesting >= NESTING_MAX:
-                    raise Unresolved(f"Workflows inside of each other are more than {NESTING_MAX} deep.")
-                return replace(release, payload=self._rendered(place, config, values))
-            case Approval(timeout):
-                return replace(release, until=self._until(timeout))
-            case AwaitEvent(correlation=correlation, timeout=timeout):
-                text = render(correlation, values)
-                text = text if isinstance(text, str) else Document.of(text, field="event.correlation").text
-                return replace(release, correlation=text, until=self._until(timeout))
-            case _ as other:
-                assert_never(other)
-
-    def _items(self, place: int, fan_out: FanOut, payload: Document, values: _Known) -> tuple[Document, ...]:
-        items = look_up(fan_out.over, values)
-        if not isinstance(items, list):
-            raise InvalidInput("fan_out.over", "is not a list.")
-        if len(items) > fan_out.items_max:
-            raise InvalidInput(
-                "fan_out.over", f"{len(items)} items; at most {fan_out.items_max} are allowed."
-            )
-        template, has_references = payload.value, self.plan.is_template[place]
-        payloads = []
-        for index, item in enumerate(items):
-            value = render(template, replace(values, item=item, index=index)) if has_references else template
-            if not has_references and isinstance(value, dict):
-                value = value | {"item": item, "index": index}  # Something must tell the executions apart.
-            payloads.append(Document.of(value, field="payload"))
-        return tuple(payloads)
-
-    def _rendered(self, place: int, template: Document, values: _Known) -> Document | None:
-        if not self.plan.is_template[place]:
-            return None
-        return Document.of(render(template.value, values), field="payload")
-
-    def _until(self, timeout: timedelta | None) -> datetime | None:
-        return None if timeout is None else self.now + timeout
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What references of one task may refer to."""
-
-    plan: Plan
-    config: Document
-    results: Mapping[int, Document | None]
-    too_large: frozenset[int]
-    item: JSON = None
-    index: int = 0
-
-    def of(self, reference: Reference) -> JSON:
-        match reference.source:
-            case Source.CONFIG:
-                return self.config.value
-            case Source.ITEM:
-                return self.item
-            case Source.INDEX:
-                return self.index
-            case Source.TASKS:
-                assert reference.task is not None
-                return self._result(reference.task)
-            case _ as other:
-                assert_never(other)
-
-    def _result(self, name: str) -> JSON:
-        place = self.plan.graph.places[name]
-        if place in self.too_large:
-            raise Unresolved(f"The results of {name!r} are together more than {RESULT_BYTES_MAX} bytes.")
-        result = self.results[place]
-        if result is None:
-            raise Unresolved(f"Task {name!r} has no result.")
-        return result.value

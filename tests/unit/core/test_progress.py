@@ -363,6 +363,13 @@ def test_a_fan_out_over_too_much_or_over_no_list_fails(result: JSON) -> None:
     assert fanned(result).statuses() == {"list": COMPLETED, "each": FAILED, "join": BLOCKED}
 
 
+def test_a_fan_out_whose_payloads_are_too_much_together_fails() -> None:
+    plan = plan_of(task("a"), task("b", "a", payload={"x": "y" * 200_000}, fan_out=over("a")))
+    run = Bench(plan).start()
+    changes = run.send(run.ended("a", _T.COMPLETED, list(range(100))))
+    assert changes.failures[1].message == "fan_out: its payloads are together more than 16777216 bytes."
+
+
 def test_a_fan_out_fails_when_all_have_ended_and_one_has_failed() -> None:
     run = fanned([{"url": "x"}, {"url": "y"}])
     run.send(run.ended("each", _T.FAILED, item=0))

@@ -1,0 +1,114 @@
+"""What a task begins with: its payload, its items or its deadline, from what the run knows by then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from gnomon.core.document import JSON, Document
+from gnomon.core.limits import RESULT_BYTES_MAX
+from gnomon.core.reference import Reference, Source, Unresolved, look_up, render
+from gnomon.core.run_events import Release
+from gnomon.core.run_state import RunState, TaskState
+from gnomon.core.workflow import NESTING_MAX, Approval, AwaitEvent, Execute, FanOut, Plan, SubDag
+from gnomon.errors import InvalidInput
+
+FAN_OUT_BYTES_MAX = 16 * 1024 * 1024  # All payloads of a fan-out: they are written in one transaction.
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the references of one task may refer to."""
+
+    plan: Plan
+    config: Document
+    results: Mapping[int, Document | None]
+    too_large: frozenset[int]
+    item: JSON = None
+    index: int = 0
+    # What was read once, for all items of a fan-out: a large result is decoded once and not for each of them.
+    decoded: dict[str | None, JSON] = field(default_factory=dict)
+
+    def of(self, reference: Reference) -> JSON:
+        match reference.source:
+            case Source.CONFIG:
+                return self._decoded(None, self.config)
+            case Source.ITEM:
+                return self.item
+            case Source.INDEX:
+                return self.index
+            case Source.TASKS:
+                assert reference.task is not None
+                return self._result(reference.task)
+            case _ as other:
+                assert_never(other)
+
+    def _result(self, name: str) -> JSON:
+        place = self.plan.graph.places[name]
+        if place in self.too_large:
+            raise Unresolved(f"The results of {name!r} are together more than {RESULT_BYTES_MAX} bytes.")
+        result = self.results[place]
+        if result is None:
+            raise Unresolved(f"Task {name!r} has no result.")
+        return self._decoded(name, result)
+
+    def _decoded(self, name: str | None, document: Document) -> JSON:
+        if name not in self.decoded:
+            self.decoded[name] = document.value
+        return self.decoded[name]
+
+
+def release_of(
+    plan: Plan, place: int, state: TaskState, run: RunState, values: Known, *, now: datetime
+) -> Release:
+    """Raises Unresolved or InvalidInput if what the task needs is not there, or not fit."""
+    task, release = plan.task(place), Release(place, state.round + 1)
+    is_template = plan.is_template[place]
+    match task.work:
+        case Execute(definition):
+            if task.fan_out is not None:
+                items = _items(task.fan_out, definition.payload, values, is_template=is_template)
+                return replace(release, items=items)
+            return replace(release, payload=_rendered(definition.payload, values) if is_template else None)
+        case SubDag(config=config):
+            if run.nesting >= NESTING_MAX:
+                raise Unresolved(f"Workflows inside of each other are more than {NESTING_MAX} deep.")
+            return replace(release, payload=_rendered(config, values) if is_template else None)
+        case Approval(timeout):
+            return replace(release, until=_until(timeout, now=now))
+        case AwaitEvent(correlation=correlation, timeout=timeout):
+            text = render(correlation, values)
+            text = text if isinstance(text, str) else Document.of(text, field="event.correlation").text
+            return replace(release, correlation=text, until=_until(timeout, now=now))
+        case _ as other:
+            assert_never(other)
+
+
+def _items(fan_out: FanOut, payload: Document, values: Known, *, is_template: bool) -> tuple[Document, ...]:
+    items = look_up(fan_out.over, values)
+    if not isinstance(items, list):
+        raise InvalidInput("fan_out.over", "is not a list.")
+    if len(items) > fan_out.items_max:
+        raise InvalidInput("fan_out.over", f"{len(items)} items; at most {fan_out.items_max} are allowed.")
+    payloads, room, template = list[Document](), FAN_OUT_BYTES_MAX, payload.value
+    for index, item in enumerate(items):
+        value = template
+        if is_template:
+            value = render(template, replace(values, item=item, index=index))
+        elif isinstance(template, dict):
+            value = template | {"item": item, "index": index}  # Something must tell the executions apart.
+        payloads.append(Document.of(value, field="payload"))
+        room -= len(payloads[-1].text)
+        if room < 0:
+            raise InvalidInput("fan_out", f"its payloads are together more than {FAN_OUT_BYTES_MAX} bytes.")
+    return tuple(payloads)
+
+
+def _rendered(template: Document, values: Known) -> Document:
+    return Document.of(render(template.value, values), field="payload")
+
+
+def _until(timeout: timedelta | None, *, now: datetime) -> datetime | None:
+    return None if timeout is None else now + timeout
