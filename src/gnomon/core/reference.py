@@ -27,7 +27,7 @@ _QUOTED = rf'"(?:[^"\\]|\\.){{0,{REFERENCE_LENGTH_MAX}}}+"'
 _HOLE = re.compile(
     rf'\$(\$)?\{{(?=(?:tasks|config|item|index)\b)((?:{_QUOTED}|[^"}}]){{0,{REFERENCE_LENGTH_MAX}}}+)(\}}?)'
 )
-_STEP = re.compile(rf"\.([^\W\d][\w-]*)|\[(\d{{1,9}})\]|\[({_QUOTED})\]")
+_STEP = re.compile(rf"\.(\w[\w-]*)|\[(\d{{1,9}})\]|\[({_QUOTED})\]")
 
 
 class Source(StrEnum):

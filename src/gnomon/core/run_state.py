@@ -23,6 +23,7 @@ from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionStatus
 from gnomon.core.trigger_rule import Ending, Verdict, verdict
 from gnomon.core.workflow import Plan
+from gnomon.errors import InvalidInput
 
 
 class TaskStatus(StrEnum):
@@ -154,7 +155,19 @@ class RunState(msgspec.Struct, frozen=True):
         )
 
 
-def born(plan: Plan, *, config: Document, nesting: int = 0) -> tuple[RunState, list[TaskState]]:
-    """The rows of a run that has not begun."""
+def born(
+    plan: Plan, *, overrides: Document | None = None, nesting: int = 0
+) -> tuple[RunState, list[TaskState]]:
+    """The rows of a run that has not begun. `overrides` go over the workflow's configuration, key by key.
+
+    The configuration is settled here, once: a run never looks at it anywhere else.
+    """
+    config = plan.workflow.config
+    if overrides is not None:
+        given, ours = overrides.value, config.value
+        if not isinstance(given, dict):
+            raise InvalidInput("config", f"must be an object, not {type(given).__name__}.")
+        assert isinstance(ours, dict)
+        config = Document.of(ours | given, field="config")
     tasks = [TaskState(TaskStatus.WAITING, len(parents)) for parents in plan.graph.parents]
     return RunState(RunStatus.PENDING, len(tasks), config=config, nesting=nesting), tasks

@@ -29,8 +29,8 @@ from gnomon.core.run_events import (
 )
 from gnomon.core.run_state import RunStatus, TaskStatus
 from gnomon.core.trigger_rule import TriggerRule
-from gnomon.core.workflow import NESTING_MAX, Approval, AwaitEvent, FailureStrategy, SubDag
-from gnomon.errors import IllegalTransition
+from gnomon.core.workflow import NESTING_MAX, Approval, AwaitEvent, FailureStrategy, Plan, SubDag, Workflow
+from gnomon.errors import IllegalTransition, InvalidInput
 from tests.unit.core.builders import HOUR, NOON
 from tests.unit.core.workflows import Bench, over, plan_of, task
 
@@ -322,6 +322,16 @@ def test_results_come_from_ancestors_far_up_and_from_the_configuration() -> None
     run.succeed("a", result={"n": 7})
     run.succeed("b")
     assert run.payload("c") == {"n": 7, "text": "run 3 of 7", "plain": "${HOME} ${tasks.x}"}
+
+
+def test_a_run_may_override_the_configuration_of_its_workflow() -> None:
+    first = task("a", payload=["${config.day}", "${config.city}"])
+    plan = Plan.of(Workflow((first,), config=Document('{"day":1,"city":"Rome"}')))
+
+    assert Bench(plan, config={"day": 2}).start().payload("a") == [2, "Rome"]
+    assert Bench(plan).start().payload("a") == [1, "Rome"]
+    with pytest.raises(InvalidInput, match="config: must be an object, not list"):
+        Bench(plan, config=[1])
 
 
 # Fan-out ---------------------------------------------------------------------------------------------

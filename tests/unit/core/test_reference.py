@@ -39,7 +39,7 @@ def test_a_reference_becomes_its_value(template: JSON, value: JSON) -> None:
     assert render(template, Fixed()) == (plain if value is None else value)
 
 
-@pytest.mark.parametrize("path", ["gone", "rows[2]", "rows.x", "n.x", "n[0]", "text[0]"])
+@pytest.mark.parametrize("path", ["gone", "rows.0", "rows[2]", "rows.x", "n.x", "n[0]", "text[0]"])
 def test_what_is_not_there_is_said(path: str) -> None:
     with pytest.raises(Unresolved, match="The result of task 't' has no "):
         render(f"${{tasks.t.result.{path}}}", Fixed())

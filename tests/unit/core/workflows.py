@@ -66,8 +66,8 @@ class Bench:
     ends: int = 0
 
     def __post_init__(self) -> None:
-        config = Document.of({} if self.config is None else self.config, field="config")
-        self.run, rows = born(self.plan, config=config, nesting=self.nesting)
+        overrides = None if self.config is None else Document.of(self.config, field="config")
+        self.run, rows = born(self.plan, overrides=overrides, nesting=self.nesting)
         self.rows = dict(enumerate(rows))
 
     def start(self) -> Bench:
