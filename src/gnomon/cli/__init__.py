@@ -39,6 +39,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, or a database that anoth
 """,
 )
 app.command()(running.up)
+app.command()(running.api)
 app.command()(running.scheduler)
 app.command()(running.worker)
 app.command()(check.check)

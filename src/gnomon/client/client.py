@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from gnomon.client.dead_letters import DeadLetters
 from gnomon.client.executions import Executions
 from gnomon.client.jobs import Jobs
+from gnomon.client.keys import Keys
 from gnomon.client.surroundings import Surroundings
 from gnomon.client.workers import Workers
 from gnomon.core.job import TenantId
@@ -18,11 +20,16 @@ class Client:
         self.jobs = Jobs(surroundings)
         self.executions = Executions(surroundings)
         self.dead_letters = DeadLetters(surroundings)
+        self.keys = Keys(surroundings)
         self.workers = Workers(surroundings)
 
     @property
     def tenant_id(self) -> TenantId:
         return self._surroundings.tenant_id
+
+    def now(self) -> datetime:
+        """What time it is for the store."""
+        return self._surroundings.clock.now()
 
     def of(self, tenant_id: TenantId) -> Client:
         """The same verbs for another tenant. Cheap: one for each request is fine."""

@@ -100,6 +100,44 @@ class SchedulerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ApiSettings:
+    host: str = setting(
+        Text("the address of an interface of this machine, such as 127.0.0.1 or 0.0.0.0"),
+        "127.0.0.1",
+        "Where the API listens. Anything but this machine itself needs TLS, or api.insecure.",
+        option="--host",
+    )
+    port: int | None = setting(
+        Maybe("off", Whole(1, 65_535)),
+        8484,
+        "The port of the API. With off, `gnomon up` runs without an API.",
+        option="--port",
+    )
+    tls_certificate: Path | None = setting(
+        Maybe("off", Place()), None, "The certificate of the API, in PEM, with all that leads to its root."
+    )
+    tls_key: Path | None = setting(Maybe("off", Place()), None, "The private key of that certificate.")
+    insecure: bool = setting(
+        Switch(),
+        False,
+        "Listen beyond this machine without TLS: keys and payloads go over the network in the clear.",
+        option="--insecure-ack",
+    )
+    body_bytes_max: int = setting(
+        Whole(1024, 1 << 30), 1024 * 1024, "The largest request that is read; batches may be 16 times that."
+    )
+    submissions_per_minute: int | None = setting(
+        Maybe("off", Whole(1, 10**9)), 1000, "How many calls that change something a tenant may make."
+    )
+    queries_per_minute: int | None = setting(
+        Maybe("off", Whole(1, 10**9)), 10_000, "How many calls that only read a tenant may make."
+    )
+    heartbeats_per_minute: int | None = setting(
+        Maybe("off", Whole(1, 10**9)), 60_000, "How many calls of the worker protocol a tenant may make."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     format: LogFormat = setting(
         OneOf(LogFormat),
@@ -209,6 +247,7 @@ class Settings:
     worker: WorkerSettings = section(WorkerSettings, "worker")
     scheduler: SchedulerSettings = section(SchedulerSettings, "scheduler")
     retention: RetentionPolicy = section(RetentionPolicy, "retention", each=_days)
+    api: ApiSettings = section(ApiSettings, "api")
     log: LogSettings = section(LogSettings, "log")
     handlers: HandlerSettings = section(HandlerSettings, "")
 

@@ -26,6 +26,7 @@ from gnomon.core.execution import (
 )
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import Job, JobId, NewJob, Revision, TenantId
+from gnomon.core.keys import ApiKey, KeyId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.lifecycle import Change, JobChange
 from gnomon.core.occurrence import Firing, Occurrence
@@ -113,6 +114,9 @@ class JobStore(Protocol):
 
     async def get(self, tenant_id: TenantId, job_id: JobId) -> Job:
         """Raises JobNotFound. A deleted job can still be read."""
+
+    async def many(self, tenant_id: TenantId, job_ids: Collection[JobId]) -> Sequence[Job]:
+        """Those of at most 1,000 jobs that exist, each once, in the order asked for; deleted ones too."""
 
     async def named(self, tenant_id: TenantId, name: str) -> Job:
         """The live job of that name. Raises JobNotFound."""
@@ -307,6 +311,24 @@ class WorkerStore(Protocol):
         """By id."""
 
 
+class KeyStore(Protocol):
+    """Who may call. Secrets are not kept, only what proves them."""
+
+    async def create(self, key: ApiKey) -> None:
+        """Raises TenantNotFound."""
+
+    async def create_first(self, key: ApiKey) -> bool:
+        """Create it if its tenant has never had a key. Of many who try at once, one is told True."""
+
+    async def find(self, key_id: KeyId) -> ApiKey:
+        """Of any tenant, revoked and expired ones too. Raises KeyNotFound."""
+
+    async def page(self, tenant_id: TenantId, *, limit: int, after: UUID | None = None) -> Page[ApiKey]: ...
+
+    async def revoke(self, tenant_id: TenantId, key_id: KeyId, *, now: datetime) -> ApiKey:
+        """For good. Repeated, the first time counts. Raises KeyNotFound."""
+
+
 class ShardStore(Protocol):
     """Which scheduler looks after which jobs. It divides work; safety does not rest on it."""
 
@@ -388,6 +410,8 @@ class Store(Protocol):
     def dead_letters(self) -> DeadLetterStore: ...
     @property
     def workers(self) -> WorkerStore: ...
+    @property
+    def keys(self) -> KeyStore: ...
     @property
     def shards(self) -> ShardStore: ...
     @property

@@ -9,6 +9,7 @@ from gnomon.store.database import Database
 from gnomon.store.executions import SqlExecutions
 from gnomon.store.gates import Gates
 from gnomon.store.jobs import SqlJobs
+from gnomon.store.keys import SqlKeys
 from gnomon.store.lanes import Lanes
 from gnomon.store.records import SqlCheckpoints, SqlDeadLetters, SqlLogs
 from gnomon.store.revisions import Revisions
@@ -34,6 +35,7 @@ class SqlStore:
         self.logs = SqlLogs(database)
         self.dead_letters = SqlDeadLetters(database)
         self.workers = SqlWorkers(database)
+        self.keys = SqlKeys(database)
         self.shards = SqlShards(database)
         self.upkeep = SqlUpkeep(database)
 
