@@ -13,7 +13,7 @@ from litestar.config.compression import CompressionConfig
 from litestar.datastructures import State
 from litestar.handlers import HTTPRouteHandler, WebsocketRouteHandler
 
-from gnomon.api import health, jobs
+from gnomon.api import dead_letters, executions, health, jobs, keys, leases, runs, schedules, workers
 from gnomon.api.call import Call
 from gnomon.api.callers import Callers
 from gnomon.api.edge import Edge, Observer
@@ -27,7 +27,17 @@ from gnomon.settings import ApiSettings
 
 Handler = HTTPRouteHandler | WebsocketRouteHandler
 
-ROUTES: list[Handler] = [*health.ROUTES, *jobs.ROUTES]
+ROUTES: list[Handler] = [
+    *health.ROUTES,
+    *jobs.ROUTES,
+    *runs.ROUTES,
+    *schedules.ROUTES,
+    *executions.ROUTES,
+    *dead_letters.ROUTES,
+    *workers.ROUTES,
+    *leases.ROUTES,
+    *keys.ROUTES,
+]
 
 GZIP_FROM_BYTES = 1024
 GZIP_LEVEL = 4  # Most of the size for a third of the time.
@@ -36,6 +46,10 @@ _RESERVED = frozenset({"request", "socket", "data", "return"})
 
 def observe_nothing(method: str, route: str, status: int, seconds: float) -> None:
     """Where nobody counts."""
+
+
+def refused_nothing(count: int) -> None:
+    """The same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +61,7 @@ class Api:
     settings: ApiSettings
     new_request_id: Callable[[], str]
     observe: Observer = observe_nothing
+    refused: Callable[[int], None] = refused_nothing
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
+from uuid import UUID
 
 from litestar import Request
 
-from gnomon.api.callers import Caller
+from gnomon.api.callers import Caller, Callers
 from gnomon.api.vitals import Vitals
 from gnomon.client import Client
 from gnomon.core.idempotency import Idempotency
@@ -36,6 +38,24 @@ class Call(Request[Any, Any, Any]):
     def vitals(self) -> Vitals:
         vitals: Vitals = self.app.state.api.vitals
         return vitals
+
+    @property
+    def callers(self) -> Callers:
+        callers: Callers = self.app.state.callers
+        return callers
+
+    @property
+    def closing(self) -> asyncio.Event:
+        """Set when streams and long polls shall come to an end."""
+        closing: asyncio.Event = self.app.state.api.closing
+        return closing
+
+    def new_id(self) -> UUID:
+        return self.verbs.new_id()
+
+    def refused(self, count: int) -> None:
+        """Late writes that the fence turned away are counted."""
+        self.app.state.api.refused(count)
 
     @property
     def now(self) -> datetime:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -76,21 +77,26 @@ def up(
         log_format=log_format,
         log_level="error" if is_watched else log_level,  # Lines would tear the table apart.
     )
-    has_api = settings.api.port is not None
-    if has_api:
+    if settings.api.port is not None:
         check_exposure(settings.api)
-
-    @asynccontextmanager
-    async def beside(engine: Engine) -> AsyncIterator[None]:
-        if demo:
-            await add_demo_jobs(engine)
-        async with (
-            api_beside(engine, settings, _show_key) if has_api else nullcontext(),
-            live_view(engine, console) if is_watched else _told(engine, settings, "Gnomon"),
-        ):
-            yield
-
+    watching = console if is_watched else None
+    beside = partial(_beside_all, settings=settings, demo=demo, watching=watching)
     asyncio.run(run_alone(settings, beside=beside))
+
+
+@asynccontextmanager
+async def _beside_all(
+    engine: Engine, *, settings: Settings, demo: bool, watching: Console | None
+) -> AsyncIterator[None]:
+    """What `up` has beside its engine: sample jobs, the API, and somebody who tells."""
+    if demo:
+        await add_demo_jobs(engine)
+    has_api = settings.api.port is not None
+    async with (
+        api_beside(engine, settings, _show_key) if has_api else nullcontext(),
+        live_view(engine, watching) if watching else _told(engine, settings, "Gnomon"),
+    ):
+        yield
 
 
 def api(

@@ -17,6 +17,7 @@ from uuid import UUID
 
 from gnomon.core.execution import (
     Attempt,
+    AttemptOutcome,
     Enqueued,
     Execution,
     ExecutionId,
@@ -24,10 +25,11 @@ from gnomon.core.execution import (
     NewExecution,
     WorkerId,
 )
+from gnomon.core.explaining import Place
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import Job, JobId, NewJob, Revision, TenantId
 from gnomon.core.keys import ApiKey, KeyId
-from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
+from gnomon.core.lease import Claim, ClaimRequest, Leased, Offer, Renewed
 from gnomon.core.lifecycle import Change, JobChange
 from gnomon.core.occurrence import Firing, Occurrence
 from gnomon.core.records import (
@@ -212,6 +214,18 @@ class ExecutionStore(Protocol):
         Looks at `limit` jobs that have something at a gate, after the job `after`; `next` tells where to go
         on, also if none of these can let anything in.
         """
+
+    async def held(self, claims: Sequence[Claim]) -> Sequence[Leased]:
+        """Those of these claims that are current, with all that deciding about them needs."""
+
+    async def settled(self, claims: Sequence[Claim]) -> Mapping[Claim, AttemptOutcome]:
+        """Those of these claims that ended or were given back, and how: tells a replay from a theft."""
+
+    async def place(self, tenant_id: TenantId, execution_id: ExecutionId) -> Place | None:
+        """Where it waits and what for. None if it does not wait."""
+
+    async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
+        """How many a worker with this offer would claim before it; counted up to `limit`."""
 
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
         """Running executions whose lease ended before `now`, oldest lease first."""

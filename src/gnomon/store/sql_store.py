@@ -29,7 +29,7 @@ class SqlStore:
         self.jobs = SqlJobs(database, lanes, gates)
         self.schedules = SqlSchedules(database)
         self.executions = SqlExecutions(
-            database, Claimer(database, lanes, rescan=rescan), Revisions(database), gates
+            database, Claimer(database, lanes, rescan=rescan), Revisions(database), gates, lanes
         )
         self.checkpoints = SqlCheckpoints(database)
         self.logs = SqlLogs(database)

@@ -8,11 +8,20 @@ from datetime import datetime
 from typing import cast
 from uuid import UUID
 
-from gnomon.core.execution import Attempt, Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
+from gnomon.core.execution import (
+    Attempt,
+    AttemptOutcome,
+    Enqueued,
+    Execution,
+    ExecutionId,
+    ExecutionStatus,
+    NewExecution,
+)
+from gnomon.core.explaining import Place
 from gnomon.core.gates import gate, slots
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import Job, JobId, TenantId
-from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
+from gnomon.core.lease import Claim, ClaimRequest, Leased, Offer, Renewed
 from gnomon.core.lifecycle import Change
 from gnomon.core.records import DeadLetter, ExecutionFilter, Page
 from gnomon.errors import ExecutionNotFound, InvalidInput
@@ -84,6 +93,31 @@ class ModelExecutions:
         looked_at = sorted(job_id for job_id in waiting if after is None or job_id > after)[:limit]
         found = [one for one in looked_at if gates.may_open(self.state, self.state.jobs[one], now)]
         return Page(tuple(found), looked_at[-1] if len(looked_at) == limit else None)
+
+    async def held(self, claims: Sequence[Claim]) -> Sequence[Leased]:
+        current = (self.state.current(claim) for claim in dict.fromkeys(claims))
+        return [run.leased() for run in current if run is not None]
+
+    async def settled(self, claims: Sequence[Claim]) -> Mapping[Claim, AttemptOutcome]:
+        return {
+            claim: attempt.outcome
+            for claim in claims
+            if claim.execution_id in self.state.runs
+            for attempt in self.state.runs[claim.execution_id].history
+            if attempt.claim == claim.number
+        }
+
+    async def place(self, tenant_id: TenantId, execution_id: ExecutionId) -> Place | None:
+        run = self.state.runs.get(execution_id)
+        if run is None or run.tenant_id != tenant_id or not run.is_waiting:
+            return None
+        return gates.place(self.state, run)
+
+    async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
+        own = (-place.priority, place.due, place.execution_id)
+        ready = [run for run in self.state.runs.values() if run.is_ready and run.due <= now]
+        before = [run for run in ready if run.lane.fits(offer) and (-run.priority, run.due, run.id) < own]
+        return min(len(before), limit)
 
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
         leased = [run.leased() for run in self.state.runs.values() if run.lease is not None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import count
@@ -17,6 +17,7 @@ from gnomon.api.vitals import Vitals
 from gnomon.app import open_database
 from gnomon.client import Client, Ends
 from gnomon.client.surroundings import Surroundings
+from gnomon.client.waiting import Bells
 from gnomon.core.execution import WorkerId
 from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, TenantId
@@ -52,6 +53,7 @@ class Office:
     clock: ManualClock = field(default_factory=ManualClock)
     ids: IdSource = field(default_factory=lambda: IdSource(Random(1)))
     ends: Ends = field(default_factory=Ends)
+    bells: Bells = field(default_factory=Bells)
     told: list[Topic] = field(default_factory=list)
     settings: ApiSettings = UNLIMITED
     http: httpx.AsyncClient = field(init=False)
@@ -65,10 +67,15 @@ class Office:
                 self.clock,
                 self.ids,
                 check=self.handlers.check,
-                announce=self.told.append,
+                announce=self.announce,
                 ends=self.ends,
+                bells=self.bells,
             )
         )
+
+    def announce(self, topic: Topic) -> None:
+        self.told.append(topic)
+        self.bells.ring(topic)
 
     async def open(self) -> None:
         numbers = count(1)
@@ -169,8 +176,8 @@ def databases(postgres: StartServer) -> FindGround:
 
 
 @pytest.fixture(scope="session")
-def handlers() -> Iterator[Registry]:
-    yield discover(HandlerSettings()).registry
+def handlers() -> Registry:
+    return discover(HandlerSettings()).registry
 
 
 async def _memory() -> SqlStore:
