@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from litestar import Litestar
@@ -13,17 +13,34 @@ from litestar.config.compression import CompressionConfig
 from litestar.datastructures import State
 from litestar.handlers import HTTPRouteHandler, WebsocketRouteHandler
 
-from gnomon.api import dead_letters, executions, health, jobs, keys, leases, runs, schedules, workers
+from gnomon.api import (
+    dead_letters,
+    description,
+    events,
+    executions,
+    health,
+    jobs,
+    keys,
+    leases,
+    metrics,
+    runs,
+    schedules,
+    workers,
+)
 from gnomon.api.call import Call
 from gnomon.api.callers import Callers
-from gnomon.api.edge import Edge, Observer
+from gnomon.api.description import describe
+from gnomon.api.edge import Edge
 from gnomon.api.failures import answer
 from gnomon.api.gate import Gate
+from gnomon.api.metrics import Metrics
 from gnomon.api.policy import Policy, Rate
 from gnomon.api.rates import Rates
 from gnomon.api.vitals import Vitals
 from gnomon.client import Client
 from gnomon.settings import ApiSettings
+from gnomon.store.events import SqlEvents
+from gnomon.store.reports import SqlReports
 
 Handler = HTTPRouteHandler | WebsocketRouteHandler
 
@@ -36,20 +53,15 @@ ROUTES: list[Handler] = [
     *dead_letters.ROUTES,
     *workers.ROUTES,
     *leases.ROUTES,
+    *events.ROUTES,
     *keys.ROUTES,
+    *metrics.ROUTES,
+    *description.ROUTES,
 ]
 
 GZIP_FROM_BYTES = 1024
 GZIP_LEVEL = 4  # Most of the size for a third of the time.
 _RESERVED = frozenset({"request", "socket", "data", "return"})
-
-
-def observe_nothing(method: str, route: str, status: int, seconds: float) -> None:
-    """Where nobody counts."""
-
-
-def refused_nothing(count: int) -> None:
-    """The same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +72,10 @@ class Api:
     vitals: Vitals
     settings: ApiSettings
     new_request_id: Callable[[], str]
-    observe: Observer = observe_nothing
-    refused: Callable[[int], None] = refused_nothing
+    events: SqlEvents
+    reports: SqlReports
+    metrics: Metrics
+    version: str
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -88,11 +102,13 @@ def application(api: Api, routes: Sequence[Handler] = ROUTES) -> Edge:
         ),
         logging_config=None,
         openapi_config=None,
-        state=State({"api": api, "callers": callers}),
+        state=State(
+            {"api": api, "callers": callers, "describe": cache(lambda: describe(routes, api.version))}
+        ),
     )
     for handler in handlers_of(app):
         handler.opt["query"] = _query_names(handler)
-    return Edge(app, new_id=api.new_request_id, observe=api.observe)
+    return Edge(app, new_id=api.new_request_id, observe=api.metrics.observe)
 
 
 def handlers_of(app: Litestar) -> list[Handler]:

@@ -6,7 +6,7 @@ import asyncio
 import json
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from litestar import Request
@@ -16,6 +16,11 @@ from gnomon.api.vitals import Vitals
 from gnomon.client import Client
 from gnomon.core.idempotency import Idempotency
 from gnomon.errors import InvalidInput
+from gnomon.store.events import SqlEvents
+from gnomon.store.reports import SqlReports
+
+if TYPE_CHECKING:
+    from gnomon.api.metrics import Metrics
 
 IF_MATCH = "If-Match"
 IDEMPOTENCY_KEY = "Idempotency-Key"
@@ -53,9 +58,34 @@ class Call(Request[Any, Any, Any]):
     def new_id(self) -> UUID:
         return self.verbs.new_id()
 
+    @property
+    def events(self) -> SqlEvents:
+        events: SqlEvents = self.app.state.api.events
+        return events
+
+    @property
+    def reports(self) -> SqlReports:
+        reports: SqlReports = self.app.state.api.reports
+        return reports
+
+    @property
+    def metrics(self) -> Metrics:
+        metrics: Metrics = self.app.state.api.metrics
+        return metrics
+
+    def description(self) -> dict[str, Any]:
+        """The OpenAPI document, made at the first call."""
+        document: dict[str, Any] = self.app.state.describe()
+        return document
+
+    @property
+    def release(self) -> str:
+        release: str = self.app.state.api.version
+        return release
+
     def refused(self, count: int) -> None:
         """Late writes that the fence turned away are counted."""
-        self.app.state.api.refused(count)
+        self.metrics.refused(count)
 
     @property
     def now(self) -> datetime:

@@ -44,6 +44,10 @@ class Edge:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message["headers"], header, *scope.get("gnomon.headers", ())]
+            elif message["type"] == "websocket.accept":
+                status = int(HTTPStatus.SWITCHING_PROTOCOLS)
+            elif message["type"] == "websocket.close" and status != HTTPStatus.SWITCHING_PROTOCOLS:
+                status = int(HTTPStatus.FORBIDDEN)
             await send(message)
 
         mark = REQUEST_ID.set(request_id)

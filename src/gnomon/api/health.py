@@ -7,7 +7,6 @@ from typing import Any
 
 from litestar import get
 
-from gnomon import __version__
 from gnomon.api.call import Call
 from gnomon.api.policy import PUBLIC
 from gnomon.api.reading import Answer
@@ -63,8 +62,8 @@ async def readyz(request: Call) -> Ready:
 
 
 @get("/version", policy=PUBLIC)
-async def version() -> Version:
-    return Version(name="gnomon", version=__version__, api="v1")
+async def version(request: Call) -> Version:
+    return Version(name="gnomon", version=request.release, api="v1")
 
 
 def _lag(next_due: datetime | None, now: datetime) -> timedelta:

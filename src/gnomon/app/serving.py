@@ -15,7 +15,9 @@ from typing import Any
 from granian.constants import Interfaces
 from granian.server.embed import Server
 
+from gnomon import __version__
 from gnomon.api import Api, application
+from gnomon.api.metrics import Metrics
 from gnomon.api.vitals import Vitals
 from gnomon.app.connection import connection_to
 from gnomon.app.engine import Engine
@@ -48,6 +50,12 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
                 vitals=_vitals(engine),
                 settings=settings.api,
                 new_request_id=lambda: f"req_{secrets.token_hex(8)}",
+                events=engine.store.events,
+                reports=engine.store.reports,
+                metrics=Metrics(
+                    lambda: {str(what): count for what, count in engine.telemetry.counts.items()}
+                ),
+                version=__version__,
             )
             async with served(application(api), settings.api, closing=api.closing):
                 yield
@@ -107,6 +115,8 @@ async def served(app: Any, chosen: ApiSettings, *, closing: asyncio.Event) -> As
 
 def check_exposure(chosen: ApiSettings) -> None:
     """Refuse to send keys over a network in the clear, unless somebody said so. Raises InvalidInput."""
+    if chosen.port is None:
+        return
     if (chosen.tls_certificate is None) != (chosen.tls_key is None):
         raise InvalidInput("api.tls_key", "certificate and key go together: give both, or none.")
     for field in ("tls_certificate", "tls_key"):

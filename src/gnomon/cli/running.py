@@ -77,10 +77,8 @@ def up(
         log_format=log_format,
         log_level="error" if is_watched else log_level,  # Lines would tear the table apart.
     )
-    if settings.api.port is not None:
-        check_exposure(settings.api)
-    watching = console if is_watched else None
-    beside = partial(_beside_all, settings=settings, demo=demo, watching=watching)
+    check_exposure(settings.api)
+    beside = partial(_beside_all, settings=settings, demo=demo, watching=console if is_watched else None)
     asyncio.run(run_alone(settings, beside=beside))
 
 

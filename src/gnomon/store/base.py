@@ -401,6 +401,9 @@ class UpkeepStore(Protocol):
     async def forget_idempotency_keys(self, *, before: datetime, limit: int) -> Forgotten:
         """Forget keys that were first used before then. After that, the same request is a new one."""
 
+    async def forget_events(self, *, before: datetime, limit: int) -> Forgotten:
+        """Forget what was told before then. Who wants to go on from there has to start anew."""
+
     async def forget_workers(self, *, before: datetime, limit: int) -> Forgotten:
         """Forget workers that left or fell silent before then. One that still lives registers again."""
 

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from gnomon.api import Api, application
+from gnomon.api.metrics import Metrics
 from gnomon.api.vitals import Vitals
 from gnomon.app import open_database
 from gnomon.client import Client, Ends
@@ -91,6 +92,10 @@ class Office:
             vitals=Vitals(self.clock.now, clock, self.store.schedules, schema),
             settings=self.settings,
             new_request_id=lambda: f"req_{next(numbers)}",
+            events=self.store.events,
+            reports=self.store.reports,
+            metrics=Metrics(),
+            version="test",
         )
         app = application(self.api)
         self.http = httpx.AsyncClient(
