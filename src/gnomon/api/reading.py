@@ -65,6 +65,8 @@ def read(body: bytes, into: type[T]) -> T:
 def convert(value: Any, into: type[T]) -> T:
     try:
         return msgspec.convert(value, into)
+    except UnicodeEncodeError:
+        raise InvalidInput("body", "the name of a field holds a lone surrogate, which is not text.") from None
     except msgspec.ValidationError as error:
         text = str(error)
         place = _PLACE.search(text)

@@ -137,7 +137,7 @@ def _type(asked: Mapping[str, Any]) -> str | None:
 def _misfire(word: str) -> str:
     if word not in _IF_PAST:
         raise InvalidInput("if_past", f"{word[:100]!r} is not one of {', '.join(_IF_PAST)}.")
-    return _IF_PAST[word]
+    return _IF_PAST[word].value
 
 
 def _check_past(schedule: Schedule, before: Schedule | None, *, now: datetime) -> None:
