@@ -377,6 +377,36 @@ class SchedulerUnavailable(GnomonError):
         return {"reasons": dict(self.reasons)}
 
 
+# What a server far away cannot do ---------------------------------------------------------------------
+
+
+class ServerUnreachable(GnomonError):
+    """No server answered. The call may or may not have happened."""
+
+    code = "SERVER_UNREACHABLE"
+    http_status = 503
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"No answer from {url}: {reason}. Is it the right address, and does it run?")
+        self.url = url
+        self.reason = reason
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"url": self.url, "reason": self.reason}
+
+
+class NoKey(GnomonError):
+    """A command that talks to a server was given no key for it."""
+
+    code = "NO_KEY"
+    http_status = 401
+
+    def __init__(self, url: str) -> None:
+        super().__init__(f"There is no API key for {url}. Set GNOMON_KEY, or run gnomon login.")
+        self.url = url
+
+
 # What this installation lacks ------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ from gnomon.logs import LogFormat, LogLevel
 from gnomon.settings.kinds import (
     APP,
     NAME,
+    URL,
     Address,
     Many,
     Maybe,
@@ -23,6 +24,7 @@ from gnomon.settings.kinds import (
     OneOf,
     Place,
     Seconds,
+    Secret,
     Switch,
     Text,
     Whole,
@@ -244,6 +246,16 @@ class Settings:
         "How long a service with nothing to do pauses when nothing wakes it.",
         key="poll_seconds",
     )
+    server: str | None = setting(
+        Maybe("auto", URL), None, "The server that commands talk to. With auto, the profile says it."
+    )
+    key: str | None = setting(
+        Maybe("auto", Secret("an API key, which begins with gnm_")),
+        None,
+        "The API key for that server. With auto, the profile says it.",
+        in_file=False,
+    )
+    profile: str = setting(NAME, "default", "Which profile of the profile file to use.", in_file=False)
     worker: WorkerSettings = section(WorkerSettings, "worker")
     scheduler: SchedulerSettings = section(SchedulerSettings, "scheduler")
     retention: RetentionPolicy = section(RetentionPolicy, "retention", each=_days)
