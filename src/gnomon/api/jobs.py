@@ -30,6 +30,7 @@ from gnomon.api.policy import READS, WRITES, WRITES_MANY
 from gnomon.api.reading import Answer, Body, Form
 from gnomon.api.schedule_forms import TYPES
 from gnomon.client import Client
+from gnomon.core.document import check_name
 from gnomon.core.instants import parse_instant
 from gnomon.core.job import Job, JobId, JobStatus
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
@@ -183,6 +184,7 @@ class Dependencies:
         try:
             return JobId(UUID(word))
         except ValueError:
+            check_name(word, field="dependencies")
             return (await self.verbs.jobs.named(word)).id
 
 
