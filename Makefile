@@ -46,7 +46,7 @@ check: $(READY) ## Format, lint, types and layers: what needs no running.
 sim: ## Run the simulator. Not built yet.
 	@echo "make sim: the simulator does not exist yet; it comes with the proof." >&2; exit 1
 
-bench: $(READY) ## Run a benchmark: make bench BENCH=cron|store|drain|latency|fire|idle|checker [JSON=1].
+bench: $(READY) ## Run a benchmark: make bench BENCH=api|cron|store|drain|latency|fire|idle|checker [JSON=1].
 	@$(BIN)/python -m benchmarks $(BENCH) $(if $(JSON),--json)
 
 docs: $(READY) ## Check the documentation: links, headings, code blocks.

@@ -173,3 +173,57 @@ async def test_many_posts_with_one_key_make_one_job_while_the_node_is_killed(tmp
                 jobs = (await http.get("/v1/jobs")).json()["jobs"]
     assert len(set(ids)) == 1
     assert [job["job_id"] for job in jobs] == [ids[0]]
+
+
+async def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
+    path = tmp_path / "gnomon.db"
+    connection = await open_connection(f"sqlite://{path}", lambda _: None)
+    key = (await connection.client.keys.create("test", ["admin"])).text
+    await connection.close()
+    port, acknowledged = free_port(), []
+    for round_ in range(3):
+        with node(tmp_path, "api", "--database", str(path), port=port) as one:
+            async with calling(one.url, key) as http:
+                for known in acknowledged:
+                    assert (await http.get(f"/v1/jobs/{known}")).status_code == 200
+
+                async def submit(caller: int, http: httpx.AsyncClient = http, round_: int = round_) -> None:
+                    for number in range(10_000):
+                        form = {"name": f"{round_} {caller} {number}", **DUMMY}
+                        acknowledged.append((await http.post("/v1/jobs", json=form)).json()["job_id"])
+
+                asking = asyncio.gather(*(submit(caller) for caller in range(8)), return_exceptions=True)
+                await asyncio.sleep(0.3)
+                one.kill()
+                await asking
+    assert len(acknowledged) > 24
+
+
+async def test_a_reader_that_does_not_read_costs_no_memory(tmp_path: Path) -> None:
+    def rss(process: subprocess.Popen[str]) -> int:
+        pages = Path(f"/proc/{process.pid}/statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    with node(tmp_path, "api", "--database", str(await _migrated(tmp_path))) as one:
+        key = first_key(one)
+        async with calling(one.url, key) as http:
+            job = (await http.post("/v1/jobs", json={"name": "a", **DUMMY})).json()
+            batch = {"executions": [{}] * 1000}
+            for _ in range(30):
+                await http.post(f"/v1/jobs/{job['job_id']}/executions/batch", json=batch)
+            before = rss(one.process)
+            readers = [await asyncio.open_connection("127.0.0.1", one.port) for _ in range(10)]
+            for _, writer in readers:
+                writer.write(b"GET /v1/events/stream?after=0-0-0 HTTP/1.1\r\nHost: x\r\n")
+                writer.write(f"Authorization: Bearer {key}\r\n\r\n".encode())
+            await asyncio.sleep(3)  # Time to send them ten times the whole story, if nothing held it back.
+            assert rss(one.process) - before < 64 * 1024 * 1024
+            assert (await http.get("/livez")).status_code == 200
+            for _, writer in readers:
+                writer.close()
+
+
+async def _migrated(folder: Path) -> Path:
+    path = folder / "gnomon.db"
+    await (await open_connection(f"sqlite://{path}", lambda _: None)).close()
+    return path

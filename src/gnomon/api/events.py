@@ -28,7 +28,8 @@ from gnomon.core.job import JobId, TenantId
 from gnomon.errors import InvalidInput
 from gnomon.store.events import Happened, Position, SqlEvents
 
-PAGE = 100
+PAGE = 200
+NOW = timedelta(0)  # There may be more already.
 PAUSE = timedelta(milliseconds=250)
 KEEP_ALIVE = timedelta(seconds=15)
 KEEP_ALIVE_LINE = b": still here\n\n"
@@ -112,10 +113,11 @@ async def _stream(request: Call, follower: Follower) -> AsyncIterator[bytes]:
     yield KEEP_ALIVE_LINE
     quiet = timedelta(0)
     while True:
-        for one in await follower.page():
+        shown = await follower.page()
+        for one in shown:
             yield event_of(one.type, one.id, msgspec.json.encode(one))
             quiet = timedelta(0)
-        if await paused(request, PAUSE):
+        if await paused(request, NOW if shown else PAUSE):
             return
         quiet += PAUSE
         if quiet >= KEEP_ALIVE:
@@ -139,9 +141,11 @@ async def follow_events(
     closing = asyncio.create_task(api.closing.wait())
     try:
         while not gone.done() and not closing.done():
-            for one in await follower.page():
+            shown = await follower.page()
+            for one in shown:
                 await socket.send_data(msgspec.json.encode(one).decode())
-            await asyncio.wait([gone, closing], timeout=PAUSE.total_seconds(), return_when="FIRST_COMPLETED")
+            pause = NOW if shown else PAUSE
+            await asyncio.wait([gone, closing], timeout=pause.total_seconds(), return_when="FIRST_COMPLETED")
         if not gone.done():
             await socket.close(1001)
     except WebSocketDisconnect:

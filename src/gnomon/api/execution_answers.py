@@ -121,7 +121,8 @@ def execution_answer(one: Execution, jobs: Mapping[JobId, Job]) -> ExecutionAnsw
 
 
 def asked_answer(made: Enqueued) -> Asked:
-    return Asked(execution_id=str(made.id), run_id=str(made.id), is_new=made.is_new)
+    text = str(made.id)
+    return Asked(execution_id=text, run_id=text, is_new=made.is_new)
 
 
 def attempt_answer(number: int, one: Attempt) -> AttemptAnswer:

@@ -14,7 +14,8 @@ from hmac import compare_digest
 from typing import TypeVar
 from uuid import UUID
 
-from gnomon.core.execution import ExecutionId
+from gnomon.core.document import check_name
+from gnomon.core.execution import ExecutionId, WorkerId
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.keys import KeyId
 from gnomon.errors import (
@@ -24,6 +25,7 @@ from gnomon.errors import (
     JobNotFound,
     KeyNotFound,
     NotFound,
+    WorkerNotFound,
 )
 
 _MARK_BYTES = 8
@@ -47,6 +49,15 @@ def dead_id(text: str) -> ExecutionId:
 
 def key_id(text: str) -> KeyId:
     return _id(text, KeyId, KeyNotFound)
+
+
+def worker_id(text: str) -> WorkerId:
+    """Workers choose their names, within what a store can keep."""
+    try:
+        check_name(text, field="worker_id")
+    except InvalidInput:
+        raise WorkerNotFound(text[:_SHOWN_MAX]) from None
+    return WorkerId(text)
 
 
 def _id(text: str, kind: Callable[[UUID], Id], missing: type[NotFound]) -> Id:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +11,7 @@ import msgspec
 from gnomon.api.reading import Answer
 from gnomon.api.retry_forms import shown_retry
 from gnomon.api.schedule_forms import job_type, shown
-from gnomon.core.execution import Execution, ExecutionStatus
+from gnomon.core.execution import ExecutionStatus, RecentRun
 from gnomon.core.instants import seconds_of
 from gnomon.core.job import Job
 from gnomon.core.schedule import CronTiming
@@ -116,10 +117,10 @@ def job_answer(job: Job) -> JobAnswer:
     return JobAnswer(**job_fields(job))
 
 
-def job_details(job: Job, recent: tuple[Execution, ...]) -> JobDetails:
+def job_details(job: Job, recent: Sequence[RecentRun]) -> JobDetails:
     """`recent` are its newest executions: what runs, and what ended last, is among them."""
     running = next((one for one in recent if one.status is ExecutionStatus.RUNNING), None)
-    ended = next((one for one in recent if one.status.is_final), None)
+    ended = next((one for one in recent if one.status and one.status.is_final), None)
     latest = running or (recent[0] if recent else None)
     return JobDetails(
         **job_fields(job),
@@ -136,8 +137,14 @@ def job_details(job: Job, recent: tuple[Execution, ...]) -> JobDetails:
         else LastRun(
             run_id=str(ended.id),
             execution_id=str(ended.id),
-            status=ended.status,
+            status=str(ended.status),
             completed_at=ended.finished_at,
         ),
-        retry_count=0 if latest is None else max(latest.attempts - latest.status.is_final, 0),
+        retry_count=0 if latest is None else _retries(latest),
     )
+
+
+def _retries(run: RecentRun) -> int:
+    """Tries after the first one."""
+    is_final = run.status is not None and run.status.is_final
+    return max(run.attempts - is_final, 0)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Annotated, TypeVar
 from uuid import UUID
 
+import msgspec
 from litestar import Response, delete, get, post, put
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from msgspec import UNSET, UnsetType
@@ -29,14 +30,15 @@ from gnomon.api.policy import READS, WRITES, WRITES_MANY
 from gnomon.api.reading import Answer, Body, Form
 from gnomon.api.schedule_forms import TYPES
 from gnomon.client import Client
+from gnomon.core.document import check_name
 from gnomon.core.instants import parse_instant
 from gnomon.core.job import Job, JobId, JobStatus
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.records import JobFilter
 from gnomon.errors import InvalidInput
 
-RECENT_RUNS = 10
 BATCH_MAX = 1000
+DETAILS = "JobDetails"
 
 Shown = TypeVar("Shown", bound=JobAnswer)
 
@@ -111,9 +113,11 @@ async def list_jobs(
 @get("/v1/jobs/{job_id:str}", policy=READS)
 async def get_job(job_id: FromPath[str], request: Call) -> Response[JobDetails]:
     """One job, with what runs of it now and what ended last."""
-    verbs = request.verbs
-    job, recent = await verbs.jobs.with_recent(read_job_id(job_id), limit=RECENT_RUNS)
-    return tagged(job, job_details(job, recent))
+    look = await request.verbs.jobs.look(read_job_id(job_id))
+    body = look.made.get(DETAILS)
+    if body is None:
+        body = look.made[DETAILS] = msgspec.json.encode(job_details(look.job, look.recent))
+    return Response(body, media_type="application/json", headers={"ETag": f'"{look.job.version}"'})  # type: ignore[arg-type]
 
 
 @put("/v1/jobs/{job_id:str}", policy=WRITES, dto=Body[JobPatch], return_dto=None)
@@ -180,6 +184,7 @@ class Dependencies:
         try:
             return JobId(UUID(word))
         except ValueError:
+            check_name(word, field="dependencies")
             return (await self.verbs.jobs.named(word)).id
 
 

@@ -19,6 +19,7 @@ from gnomon.api.call import Call
 from gnomon.api.policy import READS
 from gnomon.store.reports import Report
 
+METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "WS"})
 Counts = Callable[[], Mapping[str, int]]
 
 # What the engine of this process counts, under the names that people look for.
@@ -44,6 +45,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._counts = counts
         self._refused = 0
+        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._requests = Counter(
             "gnomon_http_requests", "Requests.", ["method", "route", "status"], registry=self._registry
         )
@@ -53,9 +55,19 @@ class Metrics:
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """A method that nobody offers is not worth a name."""
-        known = method if method in ("GET", "POST", "PUT", "DELETE", "WS") else "other"
-        self._requests.labels(known, route, str(status)).inc()
-        self._seconds.labels(route).observe(seconds)
+        counter, histogram = self._children(method, route, status)
+        counter.inc()
+        histogram.observe(seconds)
+
+    def _children(self, method: str, route: str, status: int) -> tuple[Counter, Histogram]:
+        """Remembered, since to find them costs more than to count."""
+        found = self._known.get((method, route, status))
+        if found is None:
+            known = method if method in METHODS else "other"
+            found = self._requests.labels(known, route, str(status)), self._seconds.labels(route)
+            if known == method:
+                self._known[method, route, status] = found
+        return found
 
     def refused(self, count: int) -> None:
         self._refused += count

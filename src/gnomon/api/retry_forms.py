@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from msgspec import UNSET, UnsetType
 
 from gnomon.api.reading import Form
-from gnomon.api.schedule_forms import Number, Text, Whole, given
+from gnomon.api.schedule_forms import REMEMBERED, Number, Text, Whole, given
 from gnomon.core.instants import parse_seconds, seconds_of
 from gnomon.core.retry import Backoff, RetryPolicy
 from gnomon.errors import InvalidInput
@@ -80,8 +81,9 @@ def choice(choices: type[E], value: str, *, field: str) -> E:
     return choices(value)
 
 
+@lru_cache(REMEMBERED)
 def shown_retry(policy: RetryPolicy) -> dict[str, Any]:
-    """The union of what both forms call it."""
+    """The union of what both forms call it. Shared: nobody changes it."""
     base = seconds_of(policy.backoff_base)
     return {
         "max_attempts": policy.max_attempts,

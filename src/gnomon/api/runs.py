@@ -21,9 +21,8 @@ from gnomon.api.execution_answers import (
 from gnomon.api.ids import Cursors
 from gnomon.api.ids import job_id as read_job_id
 from gnomon.api.policy import READS, WRITES, WRITES_MANY
-from gnomon.api.reading import Answer, Body, Form
+from gnomon.api.reading import Answer, Body, Form, document_of
 from gnomon.client import Ask
-from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionStatus
 from gnomon.core.instants import instant_text, parse_instant, parse_seconds
 from gnomon.core.job import JobId
@@ -47,8 +46,13 @@ class Wishes(Form):
     executions: list[Wish]
 
 
+class OneOfMany(Answer):
+    execution_id: str
+    is_new: bool
+
+
 class ManyAsked(Answer):
-    executions: list[Asked]
+    executions: list[OneOfMany]
 
 
 class OccurrenceAnswer(Answer):
@@ -94,7 +98,7 @@ async def trigger_many(job_id: FromPath[str], data: JSONBody[Wishes], request: C
     own_id = read_job_id(job_id)
     asks = [_ask(own_id, wish) for wish in data.executions]
     made = await request.verbs.executions.enqueue_many(asks, idempotency=await request.idempotency())
-    return ManyAsked(executions=[asked_answer(one) for one in made])
+    return ManyAsked(executions=[OneOfMany(execution_id=str(one.id), is_new=one.is_new) for one in made])
 
 
 @get("/v1/jobs/{job_id:str}/executions", policy=READS)
@@ -148,7 +152,7 @@ async def explain_job(job_id: FromPath[str], request: Call) -> JobExplanation:
 def _ask(job_id: JobId, wish: Wish) -> Ask:
     return Ask(
         job_id,
-        None if wish.input is UNSET else Document.of(wish.input, field="input"),
+        None if wish.input is UNSET else document_of(wish.input, field="input"),
         wish.priority,
         None if wish.run_at is None else parse_instant(wish.run_at, field="run_at"),
         _delay(wish.delay_seconds),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -46,6 +47,8 @@ _OTHER_WORDS = {
     "at": "run_at",
 }
 _IF_PAST = {"run_now": Misfire.FIRE_NOW, "skip": Misfire.IGNORE}
+
+REMEMBERED = 4096  # Most jobs say the same about times and retries.
 
 Text = str | None | UnsetType
 Number = int | float | None | UnsetType
@@ -156,8 +159,13 @@ def given(form: msgspec.Struct) -> dict[str, Any]:
 
 def shown(schedule: Schedule, next_run: datetime | None) -> dict[str, Any]:
     """The nested form of an answer."""
+    return {**_document(schedule), "next_run": next_run}
+
+
+@lru_cache(REMEMBERED)
+def _document(schedule: Schedule) -> dict[str, Any]:
     document: dict[str, Any] = dict(to_document(schedule))
-    return document | {"expression": document.get("cron"), "next_run": next_run}
+    return document | {"expression": document.get("cron")}
 
 
 def job_type(schedule: Schedule) -> str:

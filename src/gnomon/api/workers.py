@@ -11,6 +11,7 @@ from litestar.params import FromPath, FromQuery, JSONBody
 
 from gnomon.api.call import Call
 from gnomon.api.ids import Cursors
+from gnomon.api.ids import worker_id as read_worker_id
 from gnomon.api.policy import READS, WORKS, WRITES
 from gnomon.api.reading import Answer, Body, Form
 from gnomon.core.execution import WorkerId
@@ -86,14 +87,14 @@ async def register_worker(data: JSONBody[NewWorker], request: Call) -> WorkerAns
 async def beat(worker_id: FromPath[str], request: Call, data: JSONBody[Beat | None] = None) -> WorkerAnswer:
     """It lives. 404 means: register again."""
     boot = _boot(data.boot) if data else None
-    return _worker(await request.verbs.workers.beat(WorkerId(worker_id), boot), request)
+    return _worker(await request.verbs.workers.beat(read_worker_id(worker_id), boot), request)
 
 
 @post("/v1/workers/{worker_id:str}/leave", policy=WORKS, dto=Body[Beat], return_dto=None, status_code=200)
 async def leave(worker_id: FromPath[str], request: Call, data: JSONBody[Beat | None] = None) -> WorkerAnswer:
     """It says good-bye. What it still holds runs out."""
     boot = _boot(data.boot) if data else None
-    return _worker(await request.verbs.workers.leave(WorkerId(worker_id), boot), request)
+    return _worker(await request.verbs.workers.leave(read_worker_id(worker_id), boot), request)
 
 
 @get("/v1/workers", policy=READS)
@@ -112,13 +113,13 @@ async def list_workers(
 
 @get("/v1/workers/{worker_id:str}", policy=READS)
 async def get_worker(worker_id: FromPath[str], request: Call) -> WorkerAnswer:
-    return _worker(await request.verbs.workers.get(WorkerId(worker_id)), request)
+    return _worker(await request.verbs.workers.get(read_worker_id(worker_id)), request)
 
 
 @post("/v1/workers/{worker_id:str}/drain", policy=WRITES, status_code=200)
 async def drain_worker(worker_id: FromPath[str], request: Call) -> WorkerAnswer:
     """Ask it to take nothing new, and to leave when it has finished."""
-    return _worker(await request.verbs.workers.drain(WorkerId(worker_id)), request)
+    return _worker(await request.verbs.workers.drain(read_worker_id(worker_id)), request)
 
 
 def _boot(text: str | None) -> UUID | None:

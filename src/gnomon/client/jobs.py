@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from uuid import UUID
 
 from gnomon.client.changes import Changes, Wish
+from gnomon.client.looking import Look, Looking
 from gnomon.client.surroundings import Surroundings
-from gnomon.core.execution import Execution
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import Definition, Job, JobId, NewJob, Revision
 from gnomon.core.lifecycle import JobAction
@@ -18,7 +17,7 @@ from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.nominal import is_exhausted, seed_of
 from gnomon.core.occurrence import Occurrence
 from gnomon.core.preview import Preview, preview
-from gnomon.core.records import ExecutionFilter, JobFilter, Page
+from gnomon.core.records import JobFilter, Page
 from gnomon.core.rescheduling import course_of_new
 from gnomon.core.schedule import Interval, Schedule
 from gnomon.errors import CalendarNotFound
@@ -42,6 +41,7 @@ class Jobs:
         self._own = surroundings
         self._jobs = surroundings.store.jobs
         self._changes = Changes(surroundings)
+        self._looking = Looking(surroundings.store, surroundings.tenant_id)
 
     # Making --------------------------------------------------------------------------------------------
 
@@ -131,13 +131,9 @@ class Jobs:
         """Raises JobNotFound. A deleted job can still be read."""
         return await self._jobs.get(self._own.tenant_id, job_id)
 
-    async def with_recent(self, job_id: JobId, *, limit: int) -> tuple[Job, tuple[Execution, ...]]:
+    async def look(self, job_id: JobId) -> Look:
         """A job and its newest executions, newest first. Raises JobNotFound."""
-        recent = self._own.store.executions.page(
-            self._own.tenant_id, ExecutionFilter(job_id), now=self._own.clock.now(), limit=limit
-        )
-        job, page = await asyncio.gather(self.get(job_id), recent)
-        return job, page.items
+        return await self._looking.at(job_id)
 
     async def many(self, job_ids: Collection[JobId]) -> Mapping[JobId, Job]:
         """Those of these jobs that exist."""

@@ -23,6 +23,7 @@ from gnomon.core.execution import (
     ExecutionId,
     ExecutionStatus,
     NewExecution,
+    RecentRun,
     WorkerId,
 )
 from gnomon.core.explaining import Place
@@ -250,6 +251,9 @@ class ExecutionStore(Protocol):
         limit: int,
         after: UUID | None = None,
     ) -> Page[Execution]: ...
+
+    async def recent(self, tenant_id: TenantId, job_id: JobId, *, limit: int) -> Sequence[RecentRun]:
+        """The newest executions of a job, newest first, in few words."""
 
     async def attempts(self, tenant_id: TenantId, execution_id: ExecutionId) -> Sequence[Attempt]:
         """The finished attempts, oldest first."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import NamedTuple
 from uuid import UUID
 
@@ -14,6 +15,9 @@ from gnomon.core.job import TenantId
 from gnomon.core.limits import check_limit
 from gnomon.errors import EventsGone
 from gnomon.store.database import Database, Row, Rows
+
+# A row may speak for ten thousand, so not many of them at a time.
+ROWS_AT_ONCE = 8
 
 
 class Position(NamedTuple):
@@ -27,6 +31,12 @@ class Position(NamedTuple):
 class Happened(NamedTuple):
     position: Position
     event: Event
+
+
+class _Found(NamedTuple):
+    position: Position
+    row: Row
+    subject: UUID
 
 
 class SqlEvents:
@@ -46,24 +56,18 @@ class SqlEvents:
         limit: int,
         types: Collection[EventType] | None = None,
     ) -> Sequence[Happened]:
-        """Events after that one, of up to `limit` batches, in order. Empty: nothing yet."""
+        """Up to `limit` events after that one, in order. Empty: nothing yet."""
         rows = await self._database.read(
             "events_after",
             tenant_id=tenant_id,
             batch=position.batch,
             position=position.row,
             types=None if types is None else self._types(types),
-            limit=check_limit(limit),
+            limit=ROWS_AT_ONCE,
         )
-        jobs = await self._jobs(rows)
-        found = [
-            Happened(
-                Position(row["batch"], row["position"], place), _event(row, tenant_id, UUID(subject), jobs)
-            )
-            for row in rows
-            for place, subject in enumerate(json.loads(row["subjects"]), start=1)
-        ]
-        return [one for one in found if one.position > position]
+        found = list(islice(_after(rows, position), check_limit(limit)))
+        jobs = await self._jobs(found)
+        return [Happened(place, _event(row, tenant_id, subject, jobs)) for place, row, subject in found]
 
     async def check_kept(self, position: Position) -> None:
         """Raises EventsGone if the event is no longer there, and perhaps others after it."""
@@ -75,18 +79,22 @@ class SqlEvents:
         names = sorted(types)
         return names if self._database.dead_rows_linger else json.dumps(names)
 
-    async def _jobs(self, rows: Sequence[Row]) -> dict[UUID, UUID]:
+    async def _jobs(self, found: Sequence[_Found]) -> dict[UUID, UUID]:
         """The jobs of the executions that are spoken of. Those that retention took are missing."""
-        wanted = {
-            UUID(one)
-            for row in rows
-            if row["type"].startswith("execution.")
-            for one in json.loads(row["subjects"])
-        }
+        wanted = {subject for _, row, subject in found if row["type"].startswith("execution.")}
         if not wanted:
             return {}
         batch = Rows("wanted", ("id",), [(one,) for one in wanted])
         return {row["id"]: row["job_id"] for row in await self._database.read("executions_jobs", batch)}
+
+
+def _after(rows: Sequence[Row], position: Position) -> Iterator[_Found]:
+    """One by one, so that a row that speaks for thousands is not unfolded whole."""
+    for row in rows:
+        for place, subject in enumerate(json.loads(row["subjects"]), start=1):
+            at = Position(row["batch"], row["position"], place)
+            if at > position:
+                yield _Found(at, row, UUID(subject))
 
 
 def _event(row: Row, tenant_id: TenantId, subject: UUID, jobs: dict[UUID, UUID]) -> Event:

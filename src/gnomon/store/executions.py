@@ -57,6 +57,7 @@ class SqlExecutions:
         prospects = Prospects(database, lanes)
         self.place = prospects.place
         self.ahead = prospects.ahead
+        self.recent = prospects.recent
         self._claimer = claimer
         self._revisions = revisions
 

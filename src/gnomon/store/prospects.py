@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from gnomon.core.execution import ExecutionId, WaitsFor
+from gnomon.core.execution import ExecutionId, ExecutionStatus, RecentRun, WaitsFor
 from gnomon.core.explaining import Needed, Place
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.lease import Lane, Offer
+from gnomon.core.limits import check_limit
 from gnomon.store.database import Database, Rows
 from gnomon.store.lanes import Lanes
 from gnomon.store.rows import names_of
@@ -38,6 +40,26 @@ class Prospects:
             taken=row["taken"],
             needed=tuple(needed),
         )
+
+    async def recent(self, tenant_id: TenantId, job_id: JobId, *, limit: int) -> Sequence[RecentRun]:
+        rows = await self._database.read(
+            "job_recent", tenant_id=tenant_id, job_id=job_id, limit=check_limit(limit)
+        )
+        return [
+            RecentRun(
+                row["id"],
+                ExecutionStatus(row["outcome"])
+                if row["outcome"] is not None
+                else ExecutionStatus.RUNNING
+                if row["is_leased"]
+                else None,
+                row["worker"],
+                row["attempts"],
+                row["started_at"],
+                row["finished_at"],
+            )
+            for row in rows
+        ]
 
     async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
         await self._lanes.refresh()

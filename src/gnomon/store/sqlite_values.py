@@ -108,9 +108,16 @@ def packed(batch: Rows) -> tuple[str, str, list[object]]:
 
 def read(cursor: sqlite3.Cursor) -> list[Row]:
     names = [column[0] for column in cursor.description]
-    columns = zip(*cursor.fetchall(), strict=True)
-    converted = [_read_column(name, column) for name, column in zip(names, columns, strict=False)]
-    return list(map(partial(sqlite3.Row, cursor), zip(*converted, strict=True)))
+    fetched = cursor.fetchall()
+    if len(fetched) == 1:  # Of one row, there is nothing to gain by column.
+        converted = [
+            value if value is None or (reader := _READ.get(name)) is None else reader(value)
+            for name, value in zip(names, fetched[0], strict=True)
+        ]
+        return [sqlite3.Row(cursor, tuple(converted))]
+    columns = zip(*fetched, strict=True)
+    by_column = [_read_column(name, column) for name, column in zip(names, columns, strict=False)]
+    return list(map(partial(sqlite3.Row, cursor), zip(*by_column, strict=True)))
 
 
 def _read_column(name: str, column: tuple[Any, ...]) -> Iterable[object]:

@@ -16,6 +16,7 @@ from gnomon.core.execution import (
     ExecutionId,
     ExecutionStatus,
     NewExecution,
+    RecentRun,
 )
 from gnomon.core.explaining import Place
 from gnomon.core.gates import gate, slots
@@ -159,6 +160,10 @@ class ModelExecutions:
         ]
         return page_of(fitting, limit=limit, after=after)
 
+    async def recent(self, tenant_id: TenantId, job_id: JobId, *, limit: int) -> Sequence[RecentRun]:
+        own = [run for run in self.state.runs.values() if (run.tenant_id, run.job_id) == (tenant_id, job_id)]
+        return [_in_few_words(run) for run in sorted(own, key=lambda run: run.id, reverse=True)[:limit]]
+
     async def attempts(self, tenant_id: TenantId, execution_id: ExecutionId) -> Sequence[Attempt]:
         run = self.state.runs.get(execution_id)
         return list(run.history) if run is not None and run.tenant_id == tenant_id else []
@@ -235,3 +240,17 @@ class ModelExecutions:
         run = self.state.runs.get(claim.execution_id)
         ends = {attempt.claim: attempt.outcome for attempt in run.history} if run is not None else {}
         return Applied.REPLAYED if ends.get(claim.number) is change.attempt else Applied.LOST
+
+
+def _in_few_words(run: Run) -> RecentRun:
+    status = run.end or (ExecutionStatus.RUNNING if run.lease else None)
+    last = run.history[-1] if run.history and run.end and run.history[-1].claim == run.claim else None
+    lease = run.lease
+    return RecentRun(
+        run.id,
+        status,
+        lease.request.worker if lease else last.worker if last else None,
+        run.attempts if status else 0,
+        lease.started_at if lease else last.started_at if last else None,
+        run.finished_at,
+    )

@@ -205,7 +205,14 @@ async def test_22_numbers_come_back_as_they_were_or_not_at_all(office: Office) -
 
 
 @pytest.mark.parametrize(
-    "form", [{"name": "a\0b"}, {"payload": {"x": "\0"}}, {"tags": ["\0"]}, {"queue": "\0"}]
+    "form",
+    [
+        {"name": "a\0b"},
+        {"payload": {"x": "\0"}},
+        {"tags": ["\0"]},
+        {"queue": "\0"},
+        {"dependencies": ["\0"]},
+    ],
 )
 async def test_23_a_nul_in_a_string(office: Office, form: dict[str, Any]) -> None:
     await refused(office, form)
