@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import resource
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
 from random import Random
 
 from gnomon.app.opening import dialect_of, is_in_memory, open_hints, open_store
+from gnomon.app.worker_parts import WorkerOptions, WorkerParts, quietly
 from gnomon.core.ids import IdSource
 from gnomon.core.lease import LEASE
 from gnomon.core.retention import RetentionPolicy
-from gnomon.core.worker import Registration
 from gnomon.engine.clock import ClockKeeper, StoreClock
-from gnomon.engine.completer import Completer
-from gnomon.engine.heartbeat import Heartbeat
 from gnomon.engine.maintenance import Maintenance
-from gnomon.engine.node import DRAIN, Node
-from gnomon.engine.notebook import Capture, Notebook
-from gnomon.engine.pulse import Pulse
+from gnomon.engine.node import Node
 from gnomon.engine.reaper import Reaper
 from gnomon.engine.recycler import Recycler
 from gnomon.engine.scheduler import BATCH, Scheduler
@@ -31,23 +24,11 @@ from gnomon.engine.service import POLL, Service
 from gnomon.engine.shards import ShardKeeper
 from gnomon.engine.sweeper import Sweeper
 from gnomon.engine.telemetry import Telemetry
-from gnomon.engine.worker import Worker
-from gnomon.errors import StoreError
-from gnomon.handlers.registry import Registry
 from gnomon.store.hints import Hints, Topic
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.sqlite import SqliteDatabase
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerOptions:
-    registration: Registration
-    handlers: Registry
-    drain: timedelta = DRAIN
-    recycle_after_attempts: int | None = None
-    recycle_above_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +85,6 @@ class _Assembly:
         self.telemetry = Telemetry()
         self.services: list[Service] = [ClockKeeper(clock)]
         self.recycler: Recycler | None = None
-        self.pulse: Pulse | None = None
         self.on_hint: dict[Topic, Callable[[], None]] = {}
 
     async def engine(self, stack: AsyncExitStack) -> Engine:
@@ -153,120 +133,32 @@ class _Assembly:
             return lambda: None
         keeper = ShardKeeper(str(self.ids.next(self.clock.now())), shards=self.store.shards, clock=self.clock)
         self.services.append(keeper)
-        stack.push_async_callback(_quietly, keeper.leave)
+        stack.push_async_callback(quietly, keeper.leave)
         return keeper.held
 
     def _worker_node(self, chosen: WorkerOptions, stack: AsyncExitStack) -> Node:
-        worker = self._worker(chosen, stack)
-        node = Node(
-            self.services,
-            worker=worker,
-            drain=chosen.drain,
-            goodbye=lambda: self._leave(chosen.registration),
-        )
-        self.recycler = Recycler(
-            worker,
-            drain=node.drain,
-            memory_bytes=memory_bytes,
-            attempts_max=chosen.recycle_after_attempts,
-            memory_bytes_max=chosen.recycle_above_bytes,
-        )
-        self.services += [worker, self.recycler]
-        self.on_hint[Topic.WORK] = worker.wakeup.set
-        self.on_hint[Topic.CANCEL] = self._add_heartbeat(worker, node, stack)
-        return node
-
-    def _worker(self, chosen: WorkerOptions, stack: AsyncExitStack) -> Worker:
-        notebook = Notebook(
-            logs=self.store.logs,
-            checkpoints=self.store.checkpoints,
-            clock=self.clock,
-            telemetry=self.telemetry,
-        )
-        completer = Completer(
-            executions=self.store.executions,
+        parts = WorkerParts(
+            chosen,
+            store=self.store,
+            # Nobody else can open a database in memory.
+            open_another=None if is_in_memory(self.options.database) else self._open_another,
             clock=self.clock,
             random=self.random,
-            notebook=notebook,
-            telemetry=self.telemetry,
-        )
-        self.services += [completer, notebook]
-        _capture(notebook, stack)
-        return Worker(
-            chosen.registration,
-            executions=self.store.executions,
-            checkpoints=self.store.checkpoints,
-            clock=self.clock,
             ids=self.ids,
-            handlers=chosen.handlers,
-            completer=completer,
-            notebook=notebook,
             telemetry=self.telemetry,
             lease=self.options.lease,
             poll=self.options.poll,
         )
+        node = parts.node(self.services, stack)
+        self.recycler = parts.recycler
+        self.on_hint[Topic.WORK] = parts.worker.wakeup.set
+        self.on_hint[Topic.CANCEL] = parts.hurry
+        return node
 
-    def _add_heartbeat(self, worker: Worker, node: Node, stack: AsyncExitStack) -> Callable[[], None]:
-        """In a thread of its own; not for a database in memory, which nobody else can open.
-
-        Returns how to make it beat early.
-        """
-        loop = asyncio.get_running_loop()
-
-        def heartbeat(store: SqlStore) -> Heartbeat:
-            return Heartbeat(
-                worker,
-                worker.registration,
-                executions=store.executions,
-                workers=store.workers,
-                clock=self.clock,
-                drain=node.drain,
-                tell=loop.call_soon_threadsafe,
-                lease=self.options.lease,
-            )
-
-        @asynccontextmanager
-        async def with_its_own_store() -> AsyncIterator[Heartbeat]:
-            store = await open_store(self.options.database)
-            try:
-                yield heartbeat(store)
-            finally:
-                await store.close()
-
-        if is_in_memory(self.options.database):
-            here = heartbeat(self.store)
-            self.services.append(here)
-            return here.wakeup.set
-        self.pulse = pulse = Pulse(with_its_own_store)
-        pulse.start()
-        stack.push_async_callback(pulse.stop)
-        return pulse.hurry
-
-    async def _leave(self, registration: Registration) -> None:
-        """Nothing runs any more, so nothing is to be renewed; and who has left must not beat again."""
-        if self.pulse is not None:
-            await self.pulse.stop()
-        now = self.clock.now()
-        await _quietly(lambda: self.store.workers.leave(registration.id, registration.boot, now=now))
-
-
-async def _quietly(leave: Callable[[], Awaitable[None]]) -> None:
-    """Who leaves does not insist: what is not said now, others find out."""
-    try:
-        await leave()
-    except StoreError as error:
-        logger.warning("could not say good-bye: %s", error)
-
-
-def memory_bytes() -> int:
-    """What this process holds in memory right now."""
-    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
-    return int(pages) * resource.getpagesize()
-
-
-def _capture(notebook: Notebook, stack: AsyncExitStack) -> None:
-    """What handlers log goes to the notebook, too."""
-    root, capture = logging.getLogger(), Capture(notebook)
-    logging.getLogger("gnomon.job").setLevel(logging.DEBUG)
-    root.addHandler(capture)
-    stack.callback(root.removeHandler, capture)
+    @asynccontextmanager
+    async def _open_another(self) -> AsyncIterator[SqlStore]:
+        store = await open_store(self.options.database)
+        try:
+            yield store
+        finally:
+            await store.close()

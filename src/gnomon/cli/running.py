@@ -16,11 +16,14 @@ from rich.console import Console
 from gnomon import __version__
 from gnomon.app.demo import add_demo_jobs
 from gnomon.app.engine import Engine
-from gnomon.app.process import Role, run_alone, run_process
+from gnomon.app.process import Role, run_alone, run_process, run_until_told
+from gnomon.app.remote import RemoteEngine, running_remotely
 from gnomon.app.serving import api_beside, check_exposure
 from gnomon.cli.live import live_view
 from gnomon.cli.options import Config, Database, LogFormat, LogLevel, option, start
-from gnomon.cli.telling import telling
+from gnomon.cli.profiles import address_of
+from gnomon.cli.talking import KeyOption, ProfileOption, ServerOption
+from gnomon.cli.telling import Nameless, telling
 from gnomon.client.keys import NewKey
 from gnomon.errors import InvalidInput
 from gnomon.settings import Settings, without_password
@@ -168,6 +171,9 @@ def worker(
     capabilities: Capabilities = None,
     name: Name = None,
     drain_seconds: DrainSeconds = None,
+    server: ServerOption = None,
+    key: KeyOption = None,
+    profile: ProfileOption = None,
     database: Database = None,
     config: Config = None,
     log_format: LogFormat = None,
@@ -182,25 +188,37 @@ def worker(
     ```
     gnomon worker --app shop.jobs:app
     gnomon worker --queues mail,reports --slots 50 --database postgresql://gnomon@db.example/gnomon
+    gnomon worker --server https://gnomon.example:8484    # no database; the key is in GNOMON_KEY
     ```
     """
     settings = start(
-        app=app,
-        worker_slots=slots,
-        worker_queues=queues,
-        worker_capabilities=capabilities,
-        worker_name=name,
-        worker_drain_seconds=drain_seconds,
-        database=database,
-        config=config,
-        log_format=log_format,
-        log_level=log_level,
-    )
-    _run(settings, Role.WORKER, "worker")
+        app=app, worker_slots=slots, worker_queues=queues, worker_capabilities=capabilities, worker_name=name,
+        worker_drain_seconds=drain_seconds, server=server, key=key, profile=profile, database=database,
+        config=config, log_format=log_format, log_level=log_level,
+    )  # fmt: skip
+    if server is not None and database is not None:
+        raise InvalidInput("server", "a worker works for a server or on a database: give one of them.")
+    if server is None:
+        _run(settings, Role.WORKER, "worker")
+    else:
+        _run_remotely(settings)
 
 
 def _run(settings: Settings, role: Role, name: str) -> None:
     asyncio.run(run_process(settings, role, beside=lambda engine: _told(engine, settings, name)))
+
+
+def _run_remotely(settings: Settings) -> None:
+    address = address_of(settings)
+
+    @asynccontextmanager
+    async def beside(engine: RemoteEngine) -> AsyncIterator[None]:
+        async with telling(engine.telemetry, Nameless(), engine.clock):
+            logger.info("worker is up", extra={"server": address.url, "version": __version__})
+            yield
+        logger.info("worker has ended")
+
+    asyncio.run(run_until_told(running_remotely(settings, address), beside=beside))
 
 
 @asynccontextmanager

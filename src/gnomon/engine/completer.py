@@ -14,11 +14,12 @@ from gnomon.core.lease import Claim, Leased
 from gnomon.core.lifecycle import Change, Failed, Outcome, after
 from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
+from gnomon.engine.needs import Leases
 from gnomon.engine.notebook import Notebook
 from gnomon.engine.service import NOW, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
 from gnomon.errors import StoreUnavailable
-from gnomon.store.base import Applied, Decision, ExecutionStore
+from gnomon.store.base import Applied, Decision
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ class Completer:
     def __init__(
         self,
         *,
-        executions: ExecutionStore,
+        executions: Leases,
         clock: Clock,
         random: Random,
         notebook: Notebook,

@@ -19,12 +19,13 @@ from gnomon.engine.attempts import Attempt, Stop
 from gnomon.engine.clock import Clock
 from gnomon.engine.completer import Completer
 from gnomon.engine.failpoints import At, failpoint
+from gnomon.engine.needs import Leases
 from gnomon.engine.notebook import Notebook
 from gnomon.engine.service import NOW, POLL, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
 from gnomon.handlers.base import Context
 from gnomon.handlers.registry import Registry
-from gnomon.store.base import CheckpointStore, ExecutionStore
+from gnomon.store.base import CheckpointStore
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ class Worker:
         self,
         registration: Registration,
         *,
-        executions: ExecutionStore,
+        executions: Leases,
         checkpoints: CheckpointStore,
         clock: Clock,
         ids: IdSource,
