@@ -11,7 +11,20 @@ import sys
 import typer
 
 from gnomon import __version__
-from gnomon.cli import check, config, db, dead_letters, jobs, keys, login, running, runs, workers
+from gnomon.cli import (
+    applying,
+    check,
+    config,
+    db,
+    dead_letters,
+    importing,
+    jobs,
+    keys,
+    login,
+    running,
+    runs,
+    workers,
+)
 from gnomon.cli.exits import exit_code, line
 from gnomon.errors import GnomonError
 
@@ -45,11 +58,14 @@ app.command()(running.scheduler)
 app.command()(running.worker)
 app.command()(check.check)
 app.command()(login.login)
+app.command()(applying.apply)
+app.command()(applying.export)
 app.add_typer(jobs.app, name="job")
 app.add_typer(runs.app, name="run")
 app.add_typer(dead_letters.app, name="dlq")
 app.add_typer(workers.app, name="workers")
 app.add_typer(keys.app, name="key")
+app.add_typer(importing.app, name="import")
 app.add_typer(config.app, name="config")
 app.add_typer(db.app, name="db")
 

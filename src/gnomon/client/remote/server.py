@@ -90,7 +90,8 @@ class Server:
             except GnomonError as error:
                 if not _is_worth_another_try(error):
                     raise
-            self._sleep(pause)
+                wait = error.details.get("retry_after_seconds", pause)
+            self._sleep(wait if isinstance(wait, int | float) else pause)
         return self._once(request)
 
     def _once(self, request: Request) -> Any:
