@@ -17,6 +17,7 @@ from gnomon.cli import (
     config,
     db,
     dead_letters,
+    doctor,
     importing,
     jobs,
     keys,
@@ -57,6 +58,7 @@ app.command()(running.api)
 app.command()(running.scheduler)
 app.command()(running.worker)
 app.command()(check.check)
+app.command()(doctor.doctor)
 app.command()(login.login)
 app.command()(applying.apply)
 app.command()(applying.export)
