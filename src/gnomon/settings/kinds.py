@@ -239,6 +239,9 @@ class Maybe(Kind[T | None]):
     def show(self, value: T | None) -> JSON:
         return self.word if value is None else self.kind.show(value)
 
+    def quote(self, written: object) -> str:
+        return self.kind.quote(written)
+
 
 def without_password(url: str) -> str:
     """A database address as it may be shown."""
