@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from typing import Annotated
 
@@ -18,7 +18,6 @@ from gnomon.app.demo import add_demo_jobs
 from gnomon.app.engine import Engine
 from gnomon.app.process import Role, run_alone, run_process, run_until_told
 from gnomon.app.remote import RemoteEngine, running_remotely
-from gnomon.app.serving import api_beside, check_exposure
 from gnomon.cli.live import live_view
 from gnomon.cli.options import Config, Database, LogFormat, LogLevel, option, start
 from gnomon.cli.profiles import address_of
@@ -80,7 +79,7 @@ def up(
         log_format=log_format,
         log_level="error" if is_watched else log_level,  # Lines would tear the table apart.
     )
-    check_exposure(settings.api)
+    _check_exposure(settings)
     beside = partial(_beside_all, settings=settings, demo=demo, watching=console if is_watched else None)
     asyncio.run(run_alone(settings, beside=beside))
 
@@ -94,7 +93,7 @@ async def _beside_all(
         await add_demo_jobs(engine)
     has_api = settings.api.port is not None
     async with (
-        api_beside(engine, settings, _show_key) if has_api else nullcontext(),
+        _api_beside(engine, settings) if has_api else nullcontext(),
         live_view(engine, watching) if watching else _told(engine, settings, "Gnomon"),
     ):
         yield
@@ -130,14 +129,29 @@ def api(
     )
     if settings.api.port is None:
         raise InvalidInput("api.port", "is off, so there is nothing to run.")
-    check_exposure(settings.api)
+    _check_exposure(settings)
 
     @asynccontextmanager
     async def beside(engine: Engine) -> AsyncIterator[None]:
-        async with api_beside(engine, settings, _show_key), _told(engine, settings, API):
+        async with _api_beside(engine, settings), _told(engine, settings, API):
             yield
 
     uvloop.run(run_process(settings, Role(0), beside=beside))
+
+
+# The API brings a web framework along, which takes half a second to import. Other commands do without.
+
+
+def _api_beside(engine: Engine, settings: Settings) -> AbstractAsyncContextManager[None]:
+    from gnomon.app.serving import api_beside
+
+    return api_beside(engine, settings, _show_key)
+
+
+def _check_exposure(settings: Settings) -> None:
+    from gnomon.app.serving import check_exposure
+
+    check_exposure(settings.api)
 
 
 def _show_key(new: NewKey) -> None:

@@ -1,6 +1,7 @@
 """A job as a file says it and as a server has it, in one shape, so that the two can be compared.
 
-A file is read by the very code that the server reads requests with, so both see the same job in it.
+A file is read by the very code that the server reads requests with, so both see the same job in it. That code
+brings a web framework along, which takes half a second to import: it is imported when it is needed.
 """
 
 from __future__ import annotations
@@ -8,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gnomon.api.job_forms import NewJob, definition_of
-from gnomon.api.reading import convert
-from gnomon.api.retry_forms import shown_retry
 from gnomon.core.instants import INSTANT_MIN, seconds_of
 from gnomon.core.job import Definition
 from gnomon.core.schedule import Schedule
@@ -29,6 +27,9 @@ Shape = dict[str, Any]
 
 def wanted_shape(form: Mapping[str, Any]) -> Shape:
     """What a form of a file comes to. Raises InvalidInput. Whether a time has passed, the server says."""
+    from gnomon.api.job_forms import NewJob, definition_of
+    from gnomon.api.reading import convert
+
     read = convert(dict(form), NewJob)
     shape = _defined(definition_of(read, None, now=INSTANT_MIN))
     return shape | {"tags": sorted(read.tags or []), "dependencies": sorted(read.dependencies or [])}
@@ -83,6 +84,8 @@ def form_of(shape: Shape, *, name: str) -> dict[str, Any]:
 
 
 def _defined(definition: Definition) -> Shape:
+    from gnomon.api.retry_forms import shown_retry
+
     return {
         "kind": definition.kind,
         "payload": definition.payload.value,
