@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import islice
 from math import isfinite
+from types import TracebackType
 from typing import TextIO
 
 from gnomon.core.document import INTEGER_BITS_MAX, JSON
@@ -20,6 +21,8 @@ from gnomon.core.limits import cut_line
 
 NESTING_MAX = 6
 ITEMS_MAX = 100  # Of one list or mapping in the context.
+
+ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _RESERVED = frozenset({"time", "level", "logger", "message", "exception", "stack"})
@@ -56,6 +59,7 @@ def configure(form: LogFormat, level: LogLevel, stream: TextIO, *, environment: 
         formatter = JsonLines()
     handler = _Quiet(stream)
     handler.setFormatter(formatter)
+    handler.setLevel(level.upper())  # A logger may have a level of its own, because somebody else listens.
     root = logging.getLogger()
     for old in root.handlers[:]:
         if isinstance(old, _Quiet):
@@ -63,6 +67,20 @@ def configure(form: LogFormat, level: LogLevel, stream: TextIO, *, environment: 
     root.addHandler(handler)
     root.setLevel(level.upper())
     logging.captureWarnings(True)
+
+
+def raised(error: BaseException) -> ExcInfo:
+    """For `exc_info`: the error, and from where in somebody else's code it came. How we got there is cut."""
+    traceback = error.__traceback__
+    while traceback is not None and _is_ours(traceback.tb_frame.f_globals.get("__name__", "")):
+        traceback = traceback.tb_next
+    if traceback is None and not isinstance(error, SyntaxError):  # Which says itself where it is.
+        traceback = error.__traceback__
+    return type(error), error, traceback
+
+
+def _is_ours(module: str) -> bool:
+    return module.startswith(("gnomon.", "importlib")) or module == "concurrent.futures.thread"
 
 
 class JsonLines(logging.Formatter):

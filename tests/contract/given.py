@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from random import Random
+from itertools import count
 from uuid import UUID
 
 from gnomon.core.execution import Execution, ExecutionId, Failure, NewExecution, WorkerId
-from gnomon.core.ids import IdSource
+from gnomon.core.ids import EPOCH, MILLISECOND, uuid7
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob, TenantId
 from gnomon.core.lease import LEASE, ClaimRequest, Leased
 from gnomon.core.lifecycle import Change, Failed, JobAction, Outcome, Succeeded, after, change_of
@@ -28,11 +28,12 @@ DONE = Succeeded()
 FAILED = Failed(OOPS)
 BROKEN = Failed(OOPS, permanent=True)
 
-_ids = IdSource(Random(20300101))
+_numbers = count(1 << 60)
 
 
 def new_id(now: datetime = NOW) -> UUID:
-    return _ids.next(now)
+    """Of the very instant, whatever later ones other tests have asked for; and larger than the one before."""
+    return uuid7((now - EPOCH) // MILLISECOND, next(_numbers))
 
 
 # Jobs -----------------------------------------------------------------------------------------------

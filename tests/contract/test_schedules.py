@@ -12,6 +12,7 @@ from gnomon.core.lifecycle import JobAction
 from gnomon.core.records import Calendar
 from gnomon.core.schedule import CronTiming, Schedule
 from gnomon.errors import InvalidTimezone
+from gnomon.store import rows
 from gnomon.store.base import Store
 from tests.contract.given import (
     HOUR,
@@ -95,6 +96,7 @@ def vanish(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zones, "names", lambda: left)
     zones.zone.cache_clear()
     dst._shared.cache_clear()
+    rows.schedule_of.cache_clear()
 
 
 async def test_a_job_whose_zone_vanished_stops_nobody_else(

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.house.conftest import Plant
 from tests.house.tree import ROOT, Source, must_be_empty, sources, stale
 
-WITHOUT_AMBIENCE = ["src/gnomon/core", "src/gnomon/store", "src/gnomon/engine"]
+WITHOUT_AMBIENCE = ["src/gnomon/core", "src/gnomon/proof", "src/gnomon/store", "src/gnomon/engine"]
 
 # Places that may read the world, and why.
 HOMES = {

@@ -32,7 +32,7 @@ HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*$", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 DOCUMENTS_THAT_RUN = [
     path.relative_to(ROOT)
-    for folder in ("docs/tutorial", "docs/how-to")
+    for folder in ("docs/tutorial", "docs/how-to", "docs/internals")
     for path in sorted((ROOT / folder).glob("**/*.md"))
 ]
 

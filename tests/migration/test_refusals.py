@@ -16,8 +16,8 @@ ROW = (
 )
 
 
-async def test_an_empty_database_is_too_old(ground: Ground) -> None:
-    with pytest.raises(StoreRefused, match=r"too old: it is at 0, .* Run: gnomon db migrate"):
+async def test_an_empty_database_must_be_migrated(ground: Ground) -> None:
+    with pytest.raises(StoreRefused, match=r"no schema of Gnomon yet.* gnomon db migrate"):
         await open_store(ground.url)
 
 

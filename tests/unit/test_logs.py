@@ -89,6 +89,17 @@ def test_the_format_can_be_said_and_a_level_hides_what_is_below_it() -> None:
     assert [line["message"] for line in objects(stream)] == ["seen"]
 
 
+def test_a_level_hides_the_lines_of_a_logger_that_has_a_level_of_its_own(
+    request: pytest.FixtureRequest,
+) -> None:
+    talkative = logging.getLogger("talkative")
+    request.addfinalizer(lambda: talkative.setLevel(logging.NOTSET))
+    talkative.setLevel(logging.DEBUG)
+    stream = logging_to(io.StringIO(), level=LogLevel.ERROR)
+    talkative.info("for somebody else")
+    assert objects(stream) == []
+
+
 def test_a_second_call_replaces_the_first() -> None:
     first, second = logging_to(io.StringIO()), logging_to(io.StringIO())
     log.info("once")

@@ -104,6 +104,7 @@ class _Assembly:
         self.telemetry = Telemetry()
         self.services: list[Service] = [ClockKeeper(clock)]
         self.recycler: Recycler | None = None
+        self.pulse: Pulse | None = None
         self.on_hint: dict[Topic, Callable[[], None]] = {}
 
     async def engine(self, stack: AsyncExitStack) -> Engine:
@@ -129,6 +130,7 @@ class _Assembly:
             ids=self.ids,
             telemetry=self.telemetry,
             fired=announce_work,
+            replaced=lambda: self.hints.announce(Topic.CANCEL),
             shards=self._shards(stack),
             batch=self.options.fire_batch,
             poll=self.options.poll,
@@ -138,6 +140,7 @@ class _Assembly:
             clock=self.clock,
             random=self.random,
             telemetry=self.telemetry,
+            lease=self.options.lease,
         )
         sweeper = Sweeper(executions=self.store.executions, clock=self.clock, admitted=announce_work)
         maintenance = Maintenance(upkeep=self.store.upkeep, clock=self.clock, policy=self.options.retention)
@@ -234,12 +237,15 @@ class _Assembly:
             here = heartbeat(self.store)
             self.services.append(here)
             return here.wakeup.set
-        pulse = Pulse(with_its_own_store)
+        self.pulse = pulse = Pulse(with_its_own_store)
         pulse.start()
         stack.push_async_callback(pulse.stop)
         return pulse.hurry
 
     async def _leave(self, registration: Registration) -> None:
+        """Nothing runs any more, so nothing is to be renewed; and who has left must not beat again."""
+        if self.pulse is not None:
+            await self.pulse.stop()
         now = self.clock.now()
         await _quietly(lambda: self.store.workers.leave(registration.id, registration.boot, now=now))
 

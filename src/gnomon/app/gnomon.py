@@ -20,6 +20,7 @@ from gnomon.client import Client, Draft
 from gnomon.core.job import PRIORITY_DEFAULT, Definition, Delivery
 from gnomon.core.retry import RetryPolicy
 from gnomon.core.schedule import Schedule
+from gnomon.errors import GnomonError
 from gnomon.handlers.discovery import discover
 from gnomon.handlers.function import FunctionHandler
 from gnomon.handlers.functions import Functions, Isolation
@@ -110,7 +111,17 @@ class Gnomon:
     def declare(
         self, function: Callable[P, Any], name: str | None, declaration: Declaration
     ) -> JobFunction[P, Any, Any]:
-        job: JobFunction[P, Any, Any] = JobFunction(self, function, name or function.__name__, declaration)
+        name = name or function.__name__
+        try:
+            return self._declared(function, name, declaration)
+        except GnomonError as error:
+            error.add_note(f"That is about the job {name!r} in {function.__module__!r}.")
+            raise
+
+    def _declared(
+        self, function: Callable[P, Any], name: str, declaration: Declaration
+    ) -> JobFunction[P, Any, Any]:
+        job: JobFunction[P, Any, Any] = JobFunction(self, function, name, declaration)
         if declaration.isolation == Isolation.PROCESS and self.functions.home is None:
             self.functions.home = self._found_in(function)
         self.functions.add(job.name, job.body(), isolation=declaration.isolation)

@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,15 +20,18 @@ from random import Random
 
 from gnomon.app.attaching import attached_apps
 from gnomon.app.engine import Engine, EngineOptions, WorkerOptions, open_engine
+from gnomon.app.leaving import left_behind
 from gnomon.app.opening import alone_on, dialect_of, open_database
 from gnomon.core.execution import WorkerId
 from gnomon.core.ids import IdSource
 from gnomon.core.worker import Registration
 from gnomon.engine import failpoints
+from gnomon.errors import GnomonError, InvalidInput
 from gnomon.handlers.discovery import discover
 from gnomon.handlers.function import FunctionHandler
-from gnomon.handlers.functions import load, union
+from gnomon.handlers.functions import Functions, load, union
 from gnomon.handlers.registry import Registry
+from gnomon.logs import raised
 from gnomon.settings import Settings
 from gnomon.store.hold import Holder
 from gnomon.store.migrate import migrate
@@ -52,11 +56,18 @@ async def run_process(settings: Settings, role: Role, *, beside: Beside | None =
     If the worker has run its course (see the settings worker.recycle_...), the process starts itself anew.
     """
     failpoints.arm(os.environ.get(FAILPOINTS, ""))
+    threads = ThreadPoolExecutor(thread_name_prefix="gnomon-to-thread")
+    asyncio.get_running_loop().set_default_executor(threads)
     async with running_engine(settings, role) as engine, beside(engine) if beside else nullcontext():
         was_told = await _until_told(engine)
     if engine.recycler is not None and engine.recycler.has_asked and not was_told:
         logger.info("starting anew")
         os.execv(sys.executable, sys.orig_argv)  # noqa: S606 - the very command that started us.
+    if stubborn := await left_behind(threads):
+        # Python would wait for them, perhaps for ever. What they were to do has gone back to the queue.
+        logger.warning("left behind: %s", ", ".join(stubborn))
+        logging.shutdown()
+        os._exit(0)
 
 
 async def run_alone(settings: Settings, *, beside: Beside | None = None) -> None:
@@ -111,10 +122,21 @@ def installed_handlers(settings: Settings) -> Registry:
         return discover(settings.handlers).registry
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
-    functions = union([load(home) for home in settings.app])
+    functions = union([_loaded(home) for home in settings.app])
     return discover(
         settings.handlers, given={FunctionHandler.kind: lambda chosen: FunctionHandler(chosen, functions)}
     ).registry
+
+
+def _loaded(home: str) -> Functions:
+    try:
+        return load(home)
+    except GnomonError:
+        raise
+    except Exception as error:  # A module may do anything when it is imported.
+        logger.error("%s cannot be imported", home, exc_info=raised(error))
+        reason = f"{home!r} cannot be imported: {type(error).__name__}: {error}"
+        raise InvalidInput("app", reason) from error
 
 
 def _worker_options(settings: Settings, handlers: Registry) -> WorkerOptions:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import os
 import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
@@ -32,6 +33,7 @@ class Sync:
         self._leave = leave
         self._lock = threading.Lock()
         self._own: asyncio.AbstractEventLoop | None = None
+        self._process_id = os.getpid()
 
     def __call__(self, work: Coroutine[Any, Any, Answer]) -> Answer:
         """What `work` returns or raises. Not for a thread that runs an event loop: there, await."""
@@ -44,6 +46,7 @@ class Sync:
     def close(self) -> None:
         """End the thread, if there is one. A later call starts another."""
         with self._lock:
+            self._forget_if_forked()
             loop, self._own = self._own, None
         if loop is not None and loop.is_running():
             asyncio.run_coroutine_threadsafe(self._leave(), loop).result()
@@ -51,12 +54,18 @@ class Sync:
 
     def _own_loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
+            self._forget_if_forked()
             if self._own is None:
                 self._own = asyncio.new_event_loop()
                 # A daemon: a program that forgets to close may still end.
                 threading.Thread(target=_run, args=(self._own,), name="gnomon-sync", daemon=True).start()
                 atexit.register(self.close)
             return self._own
+
+    def _forget_if_forked(self) -> None:
+        """A fork has a copy of the loop without the thread that runs it: who asked it would wait for ever."""
+        if self._process_id != os.getpid():
+            self._process_id, self._own = os.getpid(), None
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

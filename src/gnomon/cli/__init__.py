@@ -11,7 +11,7 @@ import sys
 import typer
 
 from gnomon import __version__
-from gnomon.cli import config, db, running
+from gnomon.cli import check, config, db, running
 from gnomon.cli.exits import exit_code, line
 from gnomon.errors import GnomonError
 
@@ -35,11 +35,13 @@ The database is the SQLite file `gnomon.db` in the current folder unless you say
 `--database`, with GNOMON_DATABASE or DATABASE_URL in the environment, or in the file `gnomon.toml`.
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage, or a database that another process holds.
+`gnomon check` has one more, 3: it cannot be sure.
 """,
 )
 app.command()(running.up)
 app.command()(running.scheduler)
 app.command()(running.worker)
+app.command()(check.check)
 app.add_typer(config.app, name="config")
 app.add_typer(db.app, name="db")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gnomon.errors import GnomonError, InvalidInput, StoreTaken
 
-DONE, FAILED, WRONG_USAGE = 0, 1, 2
+DONE, FAILED, WRONG_USAGE, UNKNOWN = 0, 1, 2, 3
 
 
 def exit_code(error: GnomonError) -> int:
@@ -13,4 +13,5 @@ def exit_code(error: GnomonError) -> int:
 
 
 def line(error: GnomonError) -> str:
-    return f"gnomon: {' '.join(str(error).split())} [{error.code}]"
+    words = [str(error), *getattr(error, "__notes__", ())]
+    return f"gnomon: {' '.join(' '.join(words).split())} [{error.code}]"

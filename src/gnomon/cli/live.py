@@ -23,6 +23,7 @@ REFRESH_SECONDS = 0.25
 READ_JOBS_EVERY = timedelta(seconds=2)
 JOBS_SHOWN = 20
 EVENTS_SHOWN = 10
+NARROW = 100  # Columns. With fewer, the schedules are left out, so that the figures can be read.
 
 _STYLES = {
     What.COMPLETED: "green",
@@ -39,7 +40,7 @@ _UNSAID = frozenset({What.PROGRESSED})
 
 @asynccontextmanager
 async def live_view(engine: Engine, console: Console) -> AsyncIterator[None]:
-    view = LiveView(engine)
+    view = LiveView(engine, is_narrow=console.width < NARROW)
     engine.telemetry.listeners.append(view.see)
     with Live(view.render(), console=console, auto_refresh=False, transient=False) as live:
         task = asyncio.create_task(view.keep_showing(live))
@@ -54,8 +55,9 @@ async def live_view(engine: Engine, console: Console) -> AsyncIterator[None]:
 
 
 class LiveView:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, is_narrow: bool) -> None:
         self._engine = engine
+        self._is_narrow = is_narrow
         self._jobs: dict[JobId, Job] = {}
         self._read_at: datetime | None = None
         self._counts: dict[JobId, Counter[What]] = {}
@@ -95,15 +97,16 @@ class LiveView:
 
     def _table(self) -> Table:
         table = Table(title="Gnomon", title_justify="left", expand=True)
-        for name in ("job", "schedule"):
-            table.add_column(name, no_wrap=True)
+        table.add_column("job", no_wrap=True)
+        if not self._is_narrow:
+            table.add_column("schedule", no_wrap=True)
         for name in ("next", "fired", "running", "completed", "retried", "dead"):
             table.add_column(name, justify="right", no_wrap=True)
         for job in sorted(self._jobs.values(), key=lambda job: job.name):
             counts = self._counts.get(job.id, Counter())
             table.add_row(
                 Text(job.name),
-                Text(_schedule(job)),
+                *([] if self._is_narrow else [Text(_schedule(job))]),
                 self._next(job),
                 str(counts[What.FIRED]),
                 self._now(job.id),
@@ -131,7 +134,15 @@ class LiveView:
 
     def _latest(self) -> Text:
         lines = [self._line(happening) for happening in self._events]
-        return Text("\n").join([*lines, Text("Ctrl-C drains and ends.", "dim")])
+        return Text("\n", no_wrap=True, overflow="ellipsis").join([*lines, self._what_to_press()])
+
+    def _what_to_press(self) -> Text:
+        if not self._engine.node.is_draining:
+            return Text("Ctrl-C drains and ends.", "dim")
+        running = self._running.total()
+        if not running:
+            return Text("Drained: nothing runs any more.", "dim")
+        return Text(f"Draining: {running} still running. Ctrl-C again gives back what runs.", "yellow")
 
     def _line(self, happening: Happening) -> Text:
         job = self._jobs.get(happening.job_id)
@@ -140,7 +151,6 @@ class LiveView:
         line = Text(f"{happening.at:%H:%M:%S} ", "dim")
         line.append(f"{happening.what:<10}", _STYLES.get(happening.what, ""))
         line.append(f" {job.name if job else happening.job_id}{attempt}{note}")
-        line.truncate(200)
         return line
 
 

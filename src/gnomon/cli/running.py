@@ -17,10 +17,12 @@ from gnomon.app.engine import Engine
 from gnomon.app.process import Role, run_alone, run_process
 from gnomon.cli.live import live_view
 from gnomon.cli.options import Config, Database, LogFormat, LogLevel, option, start
-from gnomon.engine.telemetry import Happening
+from gnomon.cli.telling import telling
 from gnomon.settings import Settings, without_password
 
 logger = logging.getLogger(__name__)
+
+SCHEDULER = "scheduler"
 
 App = Annotated[str | None, option("app", "MODULE:NAME")]
 Slots = Annotated[str | None, option("worker.slots", "NUMBER")]
@@ -66,7 +68,7 @@ def up(
     async def beside(engine: Engine) -> AsyncIterator[None]:
         if demo:
             await add_demo_jobs(engine)
-        async with live_view(engine, console) if is_watched else _told(engine, settings, "up"):
+        async with live_view(engine, console) if is_watched else _told(engine, settings, "Gnomon"):
             yield
 
     asyncio.run(run_alone(settings, beside=beside))
@@ -88,7 +90,7 @@ def scheduler(
     ```
     """
     settings = start(database=database, config=config, log_format=log_format, log_level=log_level)
-    _run(settings, Role.SCHEDULER, "scheduler")
+    _run(settings, Role.SCHEDULER, SCHEDULER)
 
 
 def worker(
@@ -136,18 +138,10 @@ def _run(settings: Settings, role: Role, name: str) -> None:
 @asynccontextmanager
 async def _told(engine: Engine, settings: Settings, name: str) -> AsyncIterator[None]:
     """What happens, as lines of log."""
-    engine.telemetry.listeners.append(_say)
-    logger.info(
-        "%s is up", name, extra={"database": without_password(settings.database), "version": __version__}
-    )
-    yield
+    extra = {"database": without_password(settings.database), "version": __version__}
+    async with telling(engine.telemetry, engine.store.jobs, engine.clock):
+        logger.info("%s is up", name, extra=extra)
+        if name != SCHEDULER and not settings.app:
+            logger.info("without --app MODULE:NAME, no functions of yours are run here")
+        yield
     logger.info("%s has ended", name)
-
-
-def _say(happening: Happening) -> None:
-    extra = {"job": str(happening.job_id), "execution": str(happening.execution_id)}
-    if happening.attempt > 1:
-        extra["attempt"] = str(happening.attempt)
-    if happening.note:
-        extra["note"] = happening.note
-    logger.info("%s", happening.what, extra=extra)

@@ -59,9 +59,13 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True)
 class Snoozed:
-    """The handler wants to be called again later. Costs no attempt."""
+    """The handler wants to be called again later. Costs no attempt.
+
+    `has_started` is False if there was nothing here to be called. See Released.
+    """
 
     delay: timedelta
+    has_started: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +135,9 @@ def after(leased: Leased, outcome: Outcome, *, now: datetime, jitter: float) -> 
             return Change(_E.CANCELLED, AttemptOutcome.CANCELLED, leased.attempt)
         case Snoozed() if leased.cancel_requested:
             return Change(_E.CANCELLED, AttemptOutcome.SNOOZED, leased.attempts)
-        case Snoozed(delay):
-            return _given_back(leased, AttemptOutcome.SNOOZED, due=now + min(delay, BACKOFF_MAX))
+        case Snoozed(delay, has_started):
+            due = now + min(max(delay, timedelta(0)), BACKOFF_MAX)
+            return _given_back(leased, AttemptOutcome.SNOOZED, has_started=has_started, due=due)
         case Released(has_started):
             return _after_release(leased, has_started=has_started, now=now)
         case _:
@@ -205,13 +210,11 @@ def _after_release(leased: Leased, *, has_started: bool, now: datetime) -> Chang
         return Change(_E.CANCELLED, AttemptOutcome.RELEASED, leased.attempts)
     # Its due time has come already; keeping it keeps its place in the queue.
     due = min(leased.due, now)
-    if not has_started:
-        return _again(leased, AttemptOutcome.RELEASED, attempts=leased.attempts, due=due)
-    return _given_back(leased, AttemptOutcome.RELEASED, due=due)
+    return _given_back(leased, AttemptOutcome.RELEASED, has_started=has_started, due=due)
 
 
-def _given_back(leased: Leased, outcome: AttemptOutcome, *, due: datetime) -> Change:
-    if leased.revision.definition.delivery is Delivery.AT_MOST_ONCE:
+def _given_back(leased: Leased, outcome: AttemptOutcome, *, has_started: bool, due: datetime) -> Change:
+    if has_started and leased.revision.definition.delivery is Delivery.AT_MOST_ONCE:
         failure = Failure("abandoned", "It had started, and it runs at most once.")
         return Change(_E.FAILED, outcome, leased.attempt, failure=failure, dead=DeadReason.ABANDONED)
     return _again(leased, outcome, attempts=leased.attempts, due=due)

@@ -82,8 +82,11 @@ class Checkpoint:
     saved_at: datetime
 
     def __post_init__(self) -> None:
-        if self.progress is not None and not 0.0 <= self.progress <= 1.0:
+        if self.progress is None:
+            return
+        if not 0.0 <= self.progress <= 1.0:
             raise InvalidInput("progress", f"{self.progress} is not between 0 and 1.")
+        object.__setattr__(self, "progress", float(self.progress))  # User code has other numbers, too.
 
 
 @dataclass(frozen=True, slots=True)

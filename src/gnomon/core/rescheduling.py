@@ -17,7 +17,7 @@ from gnomon.core.job import Job, JobStatus
 from gnomon.core.lifecycle import JobAction
 from gnomon.core.nominal import first_run, is_exhausted, next_run, seed_of
 from gnomon.core.occurrence import Firing, Occurrence, SkipReason
-from gnomon.core.schedule import CronTiming, Delayed, Interval, Once, Schedule, resolved
+from gnomon.core.schedule import CronTiming, Delayed, Interval, LostCron, Once, Schedule, resolved
 
 # More than a scheduler decides in a step: nearly all of them are skipped, and share a row.
 TIMES_PER_ROUND_MAX = 5000
@@ -28,8 +28,10 @@ ENDING = frozenset({JobAction.CANCEL, JobAction.DELETE})
 
 
 def is_behind(job: Job, *, now: datetime) -> bool:
-    """Whether there are due times that nobody has decided about yet."""
+    """Whether there are due times that nobody has decided about yet. A schedule that is lost has none."""
     is_firing = job.status in (JobStatus.ACTIVE, JobStatus.PAUSED)
+    if isinstance(job.definition.schedule.timing, LostCron):
+        return False
     return is_firing and job.next_run_time is not None and job.next_run_time <= now
 
 
@@ -86,7 +88,7 @@ def course_after(job: Job, schedule: Schedule, *, name: str, now: datetime) -> C
     """
     old = job.definition.schedule
     kept = resolved(completed(schedule, old), now=now)
-    is_renamed = name != job.name and isinstance(kept.timing, CronTiming)  # `H` is spread by the name.
+    is_renamed = name != job.name and type(kept.timing) is CronTiming  # `H` is spread by the name.
     if kept == old and not is_renamed:
         return Course(old, job.next_run_time, job.anchor)
     assert not is_behind(job, now=now)

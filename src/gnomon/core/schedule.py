@@ -66,6 +66,26 @@ class CronTiming:
 
 
 @dataclass(frozen=True, slots=True)
+class LostCron(CronTiming):
+    """One that was kept and cannot be read any more: its zone has left tzdata since. It has no times.
+
+    Only a store makes it, so that its job can still be seen, repaired and deleted, and its runs can end.
+    """
+
+    def __post_init__(self) -> None:
+        check_name(self.expression, field="cron")
+        check_name(self.timezone, field="timezone")
+
+    @property
+    def reason(self) -> InvalidInput:
+        try:
+            CronTiming(self.expression, self.timezone, self.gap, self.fold)
+        except InvalidInput as error:
+            return error
+        return InvalidInput("cron", "could not be read when it was looked at.")
+
+
+@dataclass(frozen=True, slots=True)
 class Interval:
     """anchor + n x every, for every whole n: no drift. Without an anchor, counted from the creation."""
 

@@ -17,6 +17,7 @@ from gnomon.core.schedule import (
     CronTiming,
     Delayed,
     Interval,
+    LostCron,
     Manual,
     Misfire,
     Once,
@@ -24,7 +25,7 @@ from gnomon.core.schedule import (
     Schedule,
     Timing,
 )
-from gnomon.errors import InvalidInput
+from gnomon.errors import InvalidCron, InvalidInput, InvalidTimezone
 
 _Fields: TypeAlias = "dict[str, str]"  # From the name in the document to the name in Python.
 
@@ -35,7 +36,7 @@ _TIMINGS: dict[str, type[Timing]] = {
     "delayed": Delayed,
     "manual": Manual,
 }
-_TYPES = {timing: name for name, timing in _TIMINGS.items()}
+_TYPES = {timing: name for name, timing in _TIMINGS.items()} | {LostCron: "cron"}
 _TIMING_FIELDS: dict[str, _Fields] = {
     "cron": {"cron": "expression", "timezone": "timezone", "gap": "gap", "fold": "fold"},
     "interval": {"interval_seconds": "every", "anchor": "anchor"},
@@ -78,6 +79,18 @@ def to_document(schedule: Schedule) -> dict[str, JSON]:
 
 def from_document(document: object) -> Schedule:
     """Read a schedule. Raises InvalidInput that names the field, also for a field that does not exist."""
+    return _read(document, _TIMINGS)
+
+
+def from_kept(document: object) -> Schedule:
+    """Read a schedule that a store has kept. A zone that has vanished since is no reason to fail."""
+    try:
+        return _read(document, _TIMINGS)
+    except (InvalidCron, InvalidTimezone):
+        return _read(document, _TIMINGS | {"cron": LostCron})
+
+
+def _read(document: object, timings: Mapping[str, type[Timing]]) -> Schedule:
     if not isinstance(document, Mapping):
         raise InvalidInput("schedule", f"must be an object, not {type(document).__name__}.")
     type_name = document.get("type", "manual")
@@ -90,7 +103,7 @@ def from_document(document: object) -> Schedule:
     required = _REQUIRED.get(type_name)
     if required is not None and document.get(required) is None:
         raise InvalidInput(required, f"is missing; a schedule of type {type_name} needs it.")
-    timing = _TIMINGS[type_name](**_arguments(document, timing_fields))
+    timing = timings[type_name](**_arguments(document, timing_fields))
     return Schedule(timing=timing, **_arguments(document, _FIELDS))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import timedelta
@@ -16,6 +17,10 @@ from gnomon.core.lifecycle import Cancelled, Failed, Outcome, Released, Snoozed,
 from gnomon.core.limits import RESULT_BYTES_MAX
 from gnomon.errors import GnomonError
 from gnomon.handlers.base import Context, Handler, JobFailed, NotHere, Snooze
+from gnomon.logs import raised
+
+# Kept with the execution, like what its handler writes.
+_log = logging.getLogger("gnomon.job")
 
 # How long a handler that was told to stop may take before the worker stops waiting for it.
 STOP_GRACE = timedelta(seconds=5)
@@ -110,16 +115,21 @@ class Attempt:
     def _ended_by(self, error: BaseException) -> Outcome | None:
         if self.stop is not None:
             return self._stopped()
+        try:
+            self._log_error(error)
+            return _outcome_of(error)
+        except BaseException:  # The exception is broken itself, and may raise anything when it is looked at.
+            return Failed(Failure(type(error).__name__, "It could not say what went wrong."))
+
+    def _log_error(self, error: BaseException) -> None:
         match error:
-            case JobFailed():
-                return Failed(Failure(error.kind, str(error)), error.permanent, error.retry_after)
-            case Snooze(delay=delay):
-                return Snoozed(delay)
+            case JobFailed() | Snooze():
+                return
             case NotHere():
-                return Snoozed(NOT_HERE)
+                wait = NOT_HERE.total_seconds()
+                _log.warning("%s In %g s it is offered again, maybe to another worker.", error, wait)
             case _:
-                # SystemExit and its like too: a job must not be able to end the worker.
-                return Failed(Failure(type(error).__name__, str(error) or type(error).__name__))
+                _log.warning("attempt %d raised", self.leased.attempt, exc_info=raised(error))
 
     def _stopped(self) -> Outcome | None:
         match self.stop:
@@ -135,6 +145,19 @@ class Attempt:
                 raise AssertionError("nobody asked it to stop")
             case _:
                 assert_never(self.stop)
+
+
+def _outcome_of(error: BaseException) -> Outcome:
+    match error:
+        case JobFailed():
+            return Failed(Failure(error.kind, str(error)), error.permanent, error.retry_after)
+        case Snooze(delay=delay):
+            return Snoozed(delay)
+        case NotHere():
+            return Snoozed(NOT_HERE, has_started=False)
+        case _:
+            # SystemExit and its like too: a job must not be able to end the worker.
+            return Failed(Failure(type(error).__name__, str(error) or type(error).__name__))
 
 
 # Which attempt the code that runs right now belongs to, also in the threads it starts.

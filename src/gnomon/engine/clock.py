@@ -69,6 +69,10 @@ class StoreClock:
         round_trip, offset = min(samples)
         if self._offset is not None and round_trip > ROUND_TRIP_MAX.total_seconds():
             return
+        # The database looked at its clock at some moment of the round trip. An offset that this allows is
+        # kept: a slow answer would only put an inexact one in the place of one that may be exact.
+        if self._offset is not None and abs(offset - self._offset) <= round_trip / 2:
+            return
         if self._offset is not None and abs(offset - self._offset) > JUMP.total_seconds():
             self._jumped_at = self._monotonic()
             self._latest = min(self._latest, _EPOCH + timedelta(seconds=self._jumped_at + offset))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import NamedTuple
 
@@ -26,6 +26,11 @@ BATCH = 500
 # With so much unwritten, a worker takes nothing new: the store is slower than the jobs.
 BEHIND = 2000
 IDLE = timedelta(seconds=10)
+
+
+# What is written in place of an outcome that nobody can make sense of.
+UNDECIDABLE = Failed(Failure("undecidable", "Nothing could be decided about the outcome."), permanent=True)
+UNWRITABLE = Failed(Failure("unwritable", "The store could not keep the outcome."), permanent=True)
 
 
 class Ended(NamedTuple):
@@ -90,7 +95,7 @@ class Completer:
         ended = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
         self._in_hand = [one.leased for one in ended]
         self._decisions = [
-            Decision(leased.claim, after(leased, outcome, now=now, jitter=random()))
+            Decision(leased.claim, _change_after(leased, outcome, now=now, jitter=random()))
             for leased, outcome in ended
         ]
 
@@ -111,8 +116,7 @@ class Completer:
             "an outcome cannot be written", extra={"execution": str(decision.claim.execution_id)}
         )
         [leased] = [one for one in self._in_hand if one.claim == decision.claim]
-        failed = Failed(Failure("unwritable", "The store could not keep the outcome."), permanent=True)
-        change = after(leased, failed, now=self._clock.now(), jitter=0.0)
+        change = after(leased, UNWRITABLE, now=self._clock.now(), jitter=0.0)
         return await self._executions.apply([Decision(decision.claim, change)], now=self._clock.now())
 
     def _tell(self, answers: Sequence[Applied]) -> None:
@@ -124,6 +128,17 @@ class Completer:
                 self._telemetry.tell(What.REFUSED, leased, at=now)
             else:
                 self._telemetry.tell(_what(change), leased, at=now, failure=change.failure)
+
+
+def _change_after(leased: Leased, outcome: Outcome, *, now: datetime, jitter: float) -> Change:
+    """User code had its hands on the outcome. If it makes no sense, the others in the batch still do."""
+    try:
+        return after(leased, outcome, now=now, jitter=jitter)
+    except Exception:
+        logger.exception(
+            "an outcome cannot be decided about", extra={"execution": str(leased.claim.execution_id)}
+        )
+        return after(leased, UNDECIDABLE, now=now, jitter=jitter)
 
 
 def _what(change: Change) -> What:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
@@ -12,7 +13,7 @@ from gnomon.core.worker import Registration, WorkerStatus
 from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
 from gnomon.engine.service import Wakeup
-from gnomon.errors import WorkerNotFound
+from gnomon.errors import StoreUnavailable, WorkerNotFound
 from gnomon.store.base import ExecutionStore, WorkerStore
 
 logger = logging.getLogger(__name__)
@@ -55,9 +56,15 @@ class Heartbeat:
         self._lease = lease
 
     async def step(self) -> timedelta:
-        await self._renew()
-        await self._beat()
-        return self._lease / 3
+        """A store that says nothing is asked again in time: a lease is shorter than its patience."""
+        pause = self._lease / 3
+        try:
+            async with asyncio.timeout(pause.total_seconds()):
+                await self._renew()
+                await self._beat()
+        except TimeoutError as error:
+            raise StoreUnavailable(f"no answer within {pause.total_seconds():g} s") from error
+        return pause
 
     async def _renew(self) -> None:
         claims = self._holder.claims()
@@ -84,13 +91,21 @@ class Heartbeat:
             self._tell(self._drain)
 
     async def _register(self) -> None:
-        """Unknown, or a namesake started after us. Two of one name would replace each other for ever."""
-        own = self._registration
+        """Unknown, or a namesake started after us. Two of one name would replace each other for ever.
+
+        Which of them is the later one is told by their clocks, so a dead one does not count.
+        """
+        own, now = self._registration, self._clock.now()
         try:
             other = await self._workers.get(own.id)
         except WorkerNotFound:
             other = None
-        if other is not None and other.boot > own.boot and other.status is not WorkerStatus.GONE:
+        is_alive = (
+            other is not None
+            and other.status is not WorkerStatus.GONE
+            and now < other.last_seen_at + self._lease
+        )
+        if other is not None and is_alive and other.boot > own.boot:
             logger.error("another worker has the name %s; give each one its own", own.id)
             return
-        await self._workers.register(own, now=self._clock.now())
+        await self._workers.register(own, now=now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 
 from gnomon.engine.attempts import STOP_GRACE
@@ -50,6 +51,10 @@ class Node:
             self._worker.stop_claiming()
         self._asked.set()
 
+    @property
+    def is_draining(self) -> bool:
+        return self._asked.is_set()
+
     def hurry(self) -> None:
         self._is_hurried = True
         self._attention.set()
@@ -84,7 +89,8 @@ class Node:
             logger.warning("left with unwritten outcomes; their leases will run out")
 
     async def _until_empty(self, worker: Worker, patience: timedelta, *, or_hurried: bool) -> None:
-        for _ in range(patience // LOOK_AGAIN):
-            if worker.is_empty or (or_hurried and self._is_hurried):
-                return
-            await self._attention.wait(LOOK_AGAIN)
+        """By the clock, not by counting looks: a busy loop makes each of them long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience.total_seconds()):
+                while not worker.is_empty and not (or_hurried and self._is_hurried):
+                    await self._attention.wait(LOOK_AGAIN)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import timedelta
 
@@ -19,8 +19,10 @@ from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
 from gnomon.engine.service import NOW, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
-from gnomon.errors import LeaseLost
+from gnomon.errors import LeaseLost, StoreError
 from gnomon.store.base import CheckpointStore, LogStore
+
+logger = logging.getLogger(__name__)
 
 BATCH = 1000
 # Lines gather this long. A checkpoint does not wait: somebody may be awaiting it.
@@ -82,6 +84,7 @@ class Notebook:
 
     def checkpoint(self, leased: Leased, state: Document, progress: float | None) -> Future[None]:
         kept: Future[None] = Future()
+        kept.set_running_or_notify_cancel()  # From here on, who stops waiting for it does not cancel it.
         checkpoint = Checkpoint(leased.claim, state, progress, self._clock.now())
         with self._lock:
             # Only the latest counts. Who waits for an earlier one is served by it, too.
@@ -106,9 +109,9 @@ class Notebook:
 
     async def flush(self) -> None:
         """Write what was there when this was called."""
-        if not self._lines and not self._states:
+        if not self._lines and not self._states and not self._turn.locked():
             return
-        async with self._turn:
+        async with self._turn:  # What somebody else has in hand is not written yet, either.
             await self._flush_lines(len(self._lines))
             await self._flush_states()
 
@@ -116,10 +119,23 @@ class Notebook:
         while count > 0:
             batch = [self._lines[place] for place in range(min(BATCH, count))]
             # Those of a lost claim are dropped by the store. That is what shall happen to them.
-            await self._logs.append(batch)
+            await self._append(batch)
             for _ in batch:
                 self._lines.popleft()
             count -= len(batch)
+
+    async def _append(self, lines: Sequence[LogLine]) -> None:
+        """Leaves out what the store cannot keep: nobody may wait for that for ever."""
+        try:
+            await self._logs.append(lines)
+        except StoreError:
+            raise
+        except Exception:
+            if len(lines) == 1:
+                logger.exception("a log line cannot be kept")
+                return
+            for part in (lines[: len(lines) // 2], lines[len(lines) // 2 :]):
+                await self._append(part)
 
     async def _flush_states(self) -> None:
         with self._lock:
@@ -127,7 +143,7 @@ class Notebook:
         if not states:
             return
         try:
-            held = set(await self._checkpoints.save([checkpoint for _, checkpoint, _ in states.values()]))
+            trouble = await self._save([checkpoint for _, checkpoint, _ in states.values()])
         except BaseException:
             with self._lock:
                 self._put_back(states)
@@ -135,19 +151,35 @@ class Notebook:
         failpoint(At.CHECKPOINT_AFTER)
         for claim, (leased, checkpoint, waiting) in states.items():
             for future in waiting:
-                if claim in held:
-                    future.set_result(None)
+                if claim in trouble:
+                    future.set_exception(trouble[claim])
                 else:
-                    future.set_exception(LeaseLost(claim.execution_id, claim=claim.number))
-            if claim in held and checkpoint.progress is not None:
+                    future.set_result(None)
+            if claim not in trouble and checkpoint.progress is not None:
                 note = f"{checkpoint.progress:.0%}"
                 self._telemetry.tell_of_job(
                     What.PROGRESSED,
+                    leased.tenant_id,
                     leased.job_id,
                     at=checkpoint.saved_at,
                     execution_id=claim.execution_id,
                     note=note,
                 )
+
+    async def _save(self, checkpoints: Sequence[Checkpoint]) -> Mapping[Claim, Exception]:
+        """Why some were not kept: the lease is lost, or the store cannot keep what is in it."""
+        try:
+            held = set(await self._checkpoints.save(checkpoints))
+        except StoreError:
+            raise
+        except Exception as error:
+            if len(checkpoints) == 1:
+                logger.exception("a checkpoint cannot be kept")
+                return {checkpoints[0].claim: error}
+            apart = [await self._save([one]) for one in checkpoints]
+            return {claim: trouble for one in apart for claim, trouble in one.items()}
+        lost = {one.claim for one in checkpoints} - held
+        return {claim: LeaseLost(claim.execution_id, claim=claim.number) for claim in lost}
 
     def _put_back(self, states: dict[Claim, tuple[Leased, Checkpoint, list[Future[None]]]]) -> None:
         for claim, (leased, checkpoint, waiting) in states.items():

@@ -6,12 +6,12 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from datetime import timedelta
 
 from gnomon.engine.heartbeat import Heartbeat
 from gnomon.engine.service import Stopping, drive
-from gnomon.errors import StoreUnavailable
+from gnomon.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
@@ -43,8 +43,9 @@ class Pulse:
 
     def _in_thread(self, call: Callable[[Heartbeat], None]) -> None:
         loop, heartbeat = self._loop, self._heartbeat
-        if loop is not None and heartbeat is not None and not loop.is_closed():
-            loop.call_soon_threadsafe(call, heartbeat)
+        if loop is not None and heartbeat is not None:
+            with suppress(RuntimeError):  # The loop is closed: nobody is left to be told.
+                loop.call_soon_threadsafe(call, heartbeat)
 
     def _run(self) -> None:
         try:
@@ -59,6 +60,6 @@ class Pulse:
                 async with self._make() as heartbeat:
                     self._heartbeat = heartbeat
                     await drive(heartbeat, self._stopping)
-            except StoreUnavailable as error:
+            except StoreError as error:  # Refused, too: a server that is a standby now may lead in a moment.
                 logger.warning("the heartbeat waits for the store: %s", error)
                 await asyncio.sleep(OPEN_AGAIN.total_seconds())

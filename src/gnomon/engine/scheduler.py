@@ -16,6 +16,7 @@ from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
 from gnomon.engine.service import NOW, POLL, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
+from gnomon.errors import StoreError
 from gnomon.store.base import ScheduleStore
 
 logger = logging.getLogger(__name__)
@@ -26,14 +27,17 @@ OVERDUE = timedelta(seconds=2)
 # When what is due belongs to another scheduler, look again after this long.
 OTHERS_TURN = timedelta(milliseconds=250)
 PASS_OVER = timedelta(minutes=1)
+# What is due within this time is read and planned before it is due: then only the write is left to do.
+AHEAD = timedelta(milliseconds=300)
+AHEAD_MAX = 2000
 
 
 class Scheduler:
     """Many may run at once: the store lets each due time fire once, whoever comes first.
 
     `shards` says which jobs this one looks after; None means all of them. What is overdue is fired by
-    anybody, so a scheduler that dies costs no more than a moment. `fired` is called after a batch, so that
-    workers need not find out by themselves.
+    anybody, so a scheduler that dies costs no more than a moment. `fired` is called after a batch, and
+    `replaced` if it ended runs that were live, so that workers need not find out by themselves.
     """
 
     def __init__(
@@ -44,6 +48,7 @@ class Scheduler:
         ids: IdSource,
         telemetry: Telemetry,
         fired: Callable[[], None],
+        replaced: Callable[[], None] = lambda: None,
         shards: Callable[[], Collection[int] | None] = lambda: None,
         batch: int = BATCH,
         poll: timedelta = POLL,
@@ -54,10 +59,13 @@ class Scheduler:
         self._ids = ids
         self._telemetry = telemetry
         self._fired = fired
+        self._replaced = replaced
         self._shards = shards
         self._batch = batch
         self._poll = poll
         self._passed_over: dict[JobId, datetime] = {}
+        self._ahead_at: datetime | None = None
+        self._ahead: Sequence[Firing] = ()
 
     async def step(self) -> timedelta:
         now = self._clock.now()
@@ -65,36 +73,82 @@ class Scheduler:
         next_due = await self._schedules.next_due(passed_over=self._passed_over)
         if next_due is None:
             return self._poll
+        if next_due - now > AHEAD:
+            return min(self._poll, next_due - now - AHEAD / 2)
         if next_due > now:
-            return min(self._poll, next_due - now)
+            await self._look_ahead(next_due)
+            return max(NOW, next_due - self._clock.now())
+        if await self._fire_planned(now):
+            return NOW
         shards = None if now - next_due > OVERDUE else self._shards()
         due = await self._schedules.due(
             now=now, limit=self._batch, shards=shards, passed_over=self._passed_over
         )
         for one in due.unreadable:
             self._pass_over(one.job_id, f"cannot be read: {one.reason}")
-        if due.jobs:
-            await self._fire(await self._plan(due.jobs))
-        elif not due.unreadable:
-            return OTHERS_TURN
-        return NOW
+        firings = await self._plan(due.jobs, now=self._clock.now()) if due.jobs else ()
+        if firings:
+            # None taken: somebody else fires these jobs, or holds them for a reason of their own.
+            return NOW if await self._fire(firings) else OTHERS_TURN
+        return NOW if due.jobs or due.unreadable else OTHERS_TURN
 
-    async def _fire(self, firings: Sequence[Firing]) -> None:
+    async def _look_ahead(self, at: datetime) -> None:
+        """Plan what is due at an instant to come. Who changes such a job meanwhile makes its plan void.
+
+        Not for those whose plan depends on more than the job: it shall be true when it is made.
+        """
+        if self._ahead_at == at:
+            return
+        due = await self._schedules.due(
+            now=at, limit=AHEAD_MAX, shards=self._shards(), passed_over=self._passed_over
+        )
+        plain = [job for job in due.jobs if _depends_on_itself_alone(job)]
+        self._ahead_at, self._ahead = at, await self._plan(plain, now=at)
+
+    async def _fire_planned(self, now: datetime) -> int:
+        """Fire what was planned ahead, if its instant has come. Returns how many jobs that concerned."""
+        if self._ahead_at is None or self._ahead_at > now:
+            return 0
+        firings, self._ahead_at, self._ahead = self._ahead, None, ()
+        return sum(
+            [
+                await self._fire(firings[first : first + self._batch])
+                for first in range(0, len(firings), self._batch)
+            ]
+        )
+
+    async def _fire(self, firings: Sequence[Firing]) -> int:
         failpoint(At.FIRE_BEFORE)
-        taken = await self._schedules.fire(firings, now=self._clock.now())
+        taken = set(await self._take(firings))
         failpoint(At.FIRE_AFTER)
         if taken:
             self._fired()
-        self._tell(firings, set(taken))
+        if any(one.replaces and one.job_id in taken for one in firings):
+            self._replaced()
+        self._tell(firings, taken)
+        return len(taken)
+
+    async def _take(self, firings: Sequence[Firing]) -> Sequence[JobId]:
+        try:
+            return await self._schedules.fire(firings, now=self._clock.now())
+        except StoreError:
+            raise
+        except Exception as error:  # A bug, and one that a single job runs into.
+            if len(firings) == 1:
+                logger.exception("the due times of a job cannot be written")
+                self._pass_over(firings[0].job_id, f"cannot be fired: {error!r}")
+                return []
+            half = len(firings) // 2
+            return [*await self._take(firings[:half]), *await self._take(firings[half:])]
 
     def _pass_over(self, job_id: JobId, why: str) -> None:
         """One job that cannot be fired must not hold up the others, nor fill the log."""
         logger.error("job passed over for a while: it %s", why, extra={"job": str(job_id)})
         self._passed_over[job_id] = self._clock.now() + PASS_OVER
 
-    async def _plan(self, jobs: Sequence[Job]) -> Sequence[Firing]:
+    async def _plan(self, jobs: Sequence[Job], *, now: datetime) -> Sequence[Firing]:
         closed, live = await self._closed_days(jobs), await self._live(jobs)
-        now, firings = self._clock.now(), []
+        firings = []
         for job in jobs:
             calendar = job.definition.schedule.calendar
             try:
@@ -134,9 +188,15 @@ class Scheduler:
                 what = What.SKIPPED if one.reason else What.FIRED
                 self._telemetry.tell_of_job(
                     what,
+                    firing.tenant_id,
                     firing.job_id,
                     at=now,
                     count=one.count,
                     execution_id=one.execution_id,
                     note=one.reason or "",
                 )
+
+
+def _depends_on_itself_alone(job: Job) -> bool:
+    schedule = job.definition.schedule
+    return schedule.overlap is Overlap.ALLOW and schedule.calendar is None

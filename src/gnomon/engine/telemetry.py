@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
@@ -9,8 +10,10 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from gnomon.core.execution import ExecutionId, Failure
-from gnomon.core.job import JobId
+from gnomon.core.job import JobId, TenantId
 from gnomon.core.lease import Leased
+
+logger = logging.getLogger(__name__)
 
 
 class What(StrEnum):
@@ -31,6 +34,7 @@ class What(StrEnum):
 class Happening(NamedTuple):
     what: What
     at: datetime
+    tenant_id: TenantId
     job_id: JobId
     execution_id: ExecutionId | None = None
     attempt: int = 0
@@ -51,13 +55,13 @@ class Telemetry:
         self.counts[what] += 1
         if self.listeners:
             note = f"{failure.kind}: {failure.message}" if failure else ""
-            self._happened(
-                Happening(what, at, leased.job_id, leased.claim.execution_id, leased.attempt, note)
-            )
+            run = leased.claim.execution_id
+            self._happened(Happening(what, at, leased.tenant_id, leased.job_id, run, leased.attempt, note))
 
     def tell_of_job(
         self,
         what: What,
+        tenant_id: TenantId,
         job_id: JobId,
         *,
         at: datetime,
@@ -67,8 +71,11 @@ class Telemetry:
     ) -> None:
         self.counts[what] += count
         if self.listeners:
-            self._happened(Happening(what, at, job_id, execution_id, note=note))
+            self._happened(Happening(what, at, tenant_id, job_id, execution_id, note=note))
 
     def _happened(self, happening: Happening) -> None:
         for listener in self.listeners:
-            listener(happening)
+            try:
+                listener(happening)
+            except Exception:  # Who only watches must not stop what is watched.
+                logger.exception("a listener failed")

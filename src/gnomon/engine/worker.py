@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 from gnomon.core.document import Document
@@ -117,9 +117,14 @@ class Worker:
             attempt.task = loop.create_task(attempt.run(handler, Context(one, self, states.get(one.claim))))
             attempt.task.add_done_callback(partial(self._over, attempt))
             self._attempts[one.claim] = attempt
-            self._telemetry.tell(What.STARTED, one, at=now)
             failpoint(At.START_AFTER)
         self.started += len(leased)
+        # After the attempts have begun: they need not wait until it is told, which may be a line of log each.
+        loop.call_soon(self._tell_of_start, leased, now)
+
+    def _tell_of_start(self, leased: Sequence[Leased], at: datetime) -> None:
+        for one in leased:
+            self._telemetry.tell(What.STARTED, one, at=at)
 
     def _give_back(self, leased: Iterable[Leased]) -> None:
         for one in leased:

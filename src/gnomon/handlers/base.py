@@ -24,6 +24,12 @@ from gnomon.core.limits import CHECKPOINT_BYTES_MAX
 _log = logging.getLogger("gnomon.job")
 
 
+def _check_duration(value: object, name: str) -> None:
+    """Here, where user code is to be seen in the trace; later nobody would know who said it."""
+    if not isinstance(value, timedelta):
+        raise TypeError(f"{name} must be a timedelta, not {type(value).__name__}")
+
+
 class JobFailed(Exception):
     """The attempt failed, in the handler's own words.
 
@@ -40,6 +46,8 @@ class JobFailed(Exception):
         retry_after: timedelta | None = None,
     ) -> None:
         super().__init__(message)
+        if retry_after is not None:
+            _check_duration(retry_after, "retry_after")
         self.kind = kind
         self.permanent = permanent
         self.retry_after = retry_after
@@ -49,6 +57,7 @@ class Snooze(Exception):
     """Call me again later. Costs no attempt."""
 
     def __init__(self, delay: timedelta) -> None:
+        _check_duration(delay, "delay")
         super().__init__(f"Call again in {delay}.")
         self.delay = delay
 

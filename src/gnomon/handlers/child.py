@@ -24,6 +24,7 @@ from gnomon.handlers import wire
 from gnomon.handlers.arguments import as_json
 from gnomon.handlers.base import Context, JobFailed, NotHere, Snooze, Stopped
 from gnomon.handlers.functions import Function, load
+from gnomon.logs import raised
 
 
 class Worker:
@@ -59,6 +60,7 @@ class Worker:
 
     def checkpoint(self, leased: Leased, state: Document, progress: float | None) -> Future[None]:
         future: Future[None] = Future()
+        future.set_running_or_notify_cancel()  # From here on, who stops waiting for it does not cancel it.
         with self._lock:
             self._checkpoints += 1
             number = self._checkpoints
@@ -103,7 +105,9 @@ def outcome(start: wire.Start, worker: Worker) -> wire.Outcome:
     except Stopped:
         return wire.Ended()
     except BaseException as error:  # SystemExit too: it ends the function, not the conversation.
-        logging.getLogger("gnomon.job").debug("The function raised.", exc_info=error)
+        logging.getLogger("gnomon.job").warning(
+            "attempt %d raised", start.context.attempt, exc_info=raised(error)
+        )
         return wire.Failed(str(error), type(error).__name__)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from gnomon.core.document import check_name
@@ -107,19 +109,31 @@ def union(registries: Iterable[Functions]) -> Functions:
     return together
 
 
+def _imported(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # It is there; something that it imports is not.
+        raise InvalidInput(
+            "app", f"there is no module {error.name!r}, neither in the folder {Path.cwd()} nor installed."
+        ) from None
+
+
 def load(home: str) -> Functions:
     """The registry that `home` names. Raises InvalidInput if there is none; importing may raise anything."""
     module_name, colon, attribute = home.partition(":")
     if not (module_name and colon and attribute):
-        raise InvalidInput("functions", f"{home!r} is not of the form 'module:attribute'.")
-    place: Any = import_module(module_name)
+        raise InvalidInput("app", f"{home!r} is not of the form 'module:attribute'.")
+    place: Any = _imported(module_name)
     for name in attribute.split("."):
         try:
             place = getattr(place, name)
         except AttributeError:
-            raise InvalidInput("functions", f"there is no {attribute!r} in {module_name!r}.") from None
+            raise InvalidInput("app", f"there is no {attribute!r} in {module_name!r}.") from None
     found = place if isinstance(place, Functions) else getattr(place, "functions", None)
     if not isinstance(found, Functions):
-        raise InvalidInput("functions", f"{home!r} is a {type(place).__name__}, and holds no Functions.")
+        what = type(place).__name__
+        raise InvalidInput("app", f"{home!r} is a {what}. Name the variable that holds the Gnomon().")
     found.home = home  # Where we found it, a child process finds it too, with all that this import brings.
     return found

@@ -23,9 +23,42 @@ _ASKED = (
     "waits_for", "watched", "awaited",
 )  # fmt: skip
 _UNIFORM_ASKED = frozenset({"job_id", "revision", "lane_id", "trigger", "priority", "due"})
+_PLAIN = ("execution_id", "trigger", "priority", "due", "input")
+_UNIFORM_PLAIN = frozenset({"trigger", "due"})
+
+
+def are_plain(asked: Sequence[NewExecution]) -> bool:
+    """All for one job, and nobody asks who else holds a key."""
+    return len({one.job_id for one in asked}) == 1 and all(one.unique_key is None for one in asked)
+
+
+async def enqueue_plain(
+    session: Session, tenant_id: TenantId, asked: Sequence[NewExecution], *, now: datetime
+) -> Sequence[Enqueued]:
+    """In one statement. Empty if it takes more than that, or must be refused; then nothing has happened."""
+    rows = [(one.id, one.trigger, one.priority, one.due or now, document_text(one.input)) for one in asked]
+    found = await session.fetch(
+        "enqueue_plain",
+        Rows("asked", _PLAIN, rows, _UNIFORM_PLAIN),
+        job_id=asked[0].job_id,
+        tenant_id=tenant_id,
+        now=now,
+    )
+    return [Enqueued(one.id, is_new=True) for one in asked] if found else []
 
 
 async def enqueue_within(
+    session: Session, tenant_id: TenantId, asked: Sequence[NewExecution], *, now: datetime
+) -> Sequence[Enqueued]:
+    """In the transaction of a user, which may stay open for long.
+
+    So the gates are left alone, for which workers would wait that let others in: a sweep lets these in.
+    """
+    enqueued, _ = await _keep(session, tenant_id, asked, now=now)
+    return enqueued
+
+
+async def enqueue_and_admit(
     session: Session,
     tenant_id: TenantId,
     asked: Sequence[NewExecution],
@@ -34,14 +67,29 @@ async def enqueue_within(
     idempotency: Idempotency | None = None,
     made: Collection[UUID] = frozenset(),
 ) -> Sequence[Enqueued]:
-    """In the transaction of the session, ours or a user's. `made` are those that an earlier call has made."""
+    """In a transaction of ours. `made` are those that an earlier call has made."""
     first = await first_answer(session, tenant_id, idempotency, [one.id for one in asked], now=now)
     if first is not None:
         return [Enqueued(ExecutionId(one), is_new=False) for one in first]
+    enqueued, gated = await _keep(session, tenant_id, asked, now=now, made=made)
+    await settle_answer(session, tenant_id, idempotency, [one.id for one in enqueued])
+    if gated:
+        await admit(session, gated, now=now)
+    return enqueued
+
+
+async def _keep(
+    session: Session,
+    tenant_id: TenantId,
+    asked: Sequence[NewExecution],
+    *,
+    now: datetime,
+    made: Collection[UUID] = frozenset(),
+) -> tuple[Sequence[Enqueued], Collection[UUID]]:
+    """Where each ask ended up, and the jobs at whose gates some of them wait now."""
     jobs = await jobs_for(session, tenant_id, {one.job_id for one in asked})
     holders = await _take_keys(session, tenant_id, [one for one in asked if one.id not in made])
     kept = [holders.get(one.id, one.id) for one in asked]
-    await settle_answer(session, tenant_id, idempotency, kept)
     rows = [
         _asked_row(one, jobs[one.job_id], now=now)
         for one, holder in zip(asked, kept, strict=True)
@@ -51,13 +99,12 @@ async def enqueue_within(
         await session.fetch(
             "enqueue", Rows("asked", _ASKED, rows, _UNIFORM_ASKED), tenant_id=tenant_id, now=now
         )
-        gated = {job_id for job_id, job in jobs.items() if job["slots"] is not None}
-        if gated:
-            await admit(session, gated, now=now)
-    return [
+    enqueued = [
         Enqueued(holder, holder == one.id and one.id not in made)
         for one, holder in zip(asked, kept, strict=True)
     ]
+    gated = {job_id for job_id, job in jobs.items() if job["slots"] is not None} if rows else ()
+    return enqueued, gated
 
 
 async def jobs_for(session: Session, tenant_id: TenantId, job_ids: Collection[UUID]) -> Mapping[UUID, Row]:

@@ -17,7 +17,7 @@ from gnomon.store.base import Applied, Decision
 from gnomon.store.changes import are_plain_endings, change_rows, ending_rows, first_decisions
 from gnomon.store.claimer import POSITION, PRIORITY, AskedBefore, Claimer
 from gnomon.store.database import Database, Row, Rows, UniqueViolation
-from gnomon.store.enqueuing import enqueue_within
+from gnomon.store.enqueuing import are_plain, enqueue_and_admit, enqueue_plain
 from gnomon.store.gates import Gates
 from gnomon.store.revisions import Revisions
 from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, execution_of, is_possible
@@ -79,8 +79,12 @@ class SqlExecutions:
         idempotency: Idempotency | None,
         made: Collection[UUID] = frozenset(),
     ) -> Sequence[Enqueued]:
+        if idempotency is None and not made and are_plain(asked):
+            plain = await enqueue_plain(self._database, tenant_id, asked, now=now)
+            if plain:
+                return plain
         async with self._database.transaction() as session:
-            return await enqueue_within(
+            return await enqueue_and_admit(
                 session, tenant_id, asked, now=now, idempotency=idempotency, made=made
             )
 

@@ -16,7 +16,7 @@ from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
 from gnomon.errors import StoreUnavailable
 from gnomon.store.database import Database, Rows, Session
-from gnomon.store.rows import FIRST_ID
+from gnomon.store.rows import FIRST_ID, LAST_ID
 
 ADMIT_LIMIT_MAX = 10_000
 GATED_LIMIT_MAX = 10_000
@@ -107,7 +107,7 @@ async def await_jobs(session: Session, tenant_id: TenantId, job_ids: Collection[
     for job_id in sorted(row["id"] for row in newly):
         await watch(session, job_id, awaited=True)
         # After the marks: what ended before it got one is in the history by now.
-        await session.fetch("completion_from_history", job_id=job_id, limit=HISTORY_MAX)
+        await session.fetch("completion_from_history", job_id=job_id, before=LAST_ID, limit=HISTORY_MAX)
 
 
 def wanted(ids: Iterable[UUID]) -> Rows:

@@ -17,7 +17,7 @@ from typing import Protocol
 from gnomon.errors import StoreRefused
 from gnomon.store.database import Row
 
-HOW_TO_MIGRATE = "Run: gnomon db migrate"
+HOW_TO_MIGRATE = "Run on it: gnomon db migrate"
 
 
 class Kind(StrEnum):
@@ -80,7 +80,9 @@ def refusal(dialect: str, applied: Sequence[AppliedMigration]) -> str | None:
     known = {migration.number: migration for migration in migrations(dialect)}
     missing = pending(dialect, applied)
     if missing:
-        have = applied[-1].number if applied else 0
+        if not applied:
+            return f"The database has no schema of Gnomon yet. {HOW_TO_MIGRATE}"
+        have = applied[-1].number
         return f"The schema is too old: it is at {have}, this release needs {max(known)}. {HOW_TO_MIGRATE}"
     for one in applied:
         if one.number not in known and one.kind is Kind.CONTRACT:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -25,11 +25,15 @@ from gnomon.core.execution import (
 from gnomon.core.job import Definition, Delivery, Job, JobId, JobStatus, Revision, TenantId
 from gnomon.core.lease import Claim, Leased
 from gnomon.core.retry import Backoff, RetryPolicy
+from gnomon.core.schedule import Schedule
 from gnomon.store.database import Row
 
 FIRST_ID = UUID(int=0)
 LAST_ID = UUID(int=2**128 - 1)
 INTEGER_MAX = 2**31 - 1  # What an integer column of PostgreSQL holds.
+# A job that is due is read again and again, and most jobs say the same about retries, tags and the like.
+# To read a schedule costs more than to fire it.
+TEXTS_REMEMBERED = 4096
 
 
 def names_text(names: Collection[str]) -> str:
@@ -37,12 +41,18 @@ def names_text(names: Collection[str]) -> str:
     return json.dumps(sorted(names), ensure_ascii=False)
 
 
+@lru_cache(TEXTS_REMEMBERED)
 def names_of(text: str) -> frozenset[str]:
     return frozenset(json.loads(text))
 
 
 def ids_text(ids: Iterable[UUID]) -> str:
     return json.dumps(sorted(map(str, ids)))
+
+
+@lru_cache(TEXTS_REMEMBERED)
+def _ids_of(text: str) -> frozenset[JobId]:
+    return frozenset(JobId(UUID(one)) for one in json.loads(text))
 
 
 def document_text(document: Document | None) -> str | None:
@@ -73,8 +83,8 @@ def definition_of(row: Row) -> Definition:
     return Definition(
         kind=row["kind"],
         payload=Document(row["payload"]),
-        schedule=schedule_document.from_document(json.loads(row["schedule"])),
-        retry=_retry_of(json.loads(row["retry"])),
+        schedule=schedule_of(row["schedule"]),
+        retry=_retry_of(row["retry"]),
         queue=row["queue"],
         capabilities=names_of(row["capabilities"]),
         priority=row["priority"],
@@ -102,7 +112,7 @@ def job_of(row: Row) -> Job:
         fires=row["fires"],
         anchor=row["anchor"],
         tags=names_of(row["tags"]),
-        dependencies=frozenset(JobId(UUID(text)) for text in json.loads(row["dependencies"])),
+        dependencies=_ids_of(row["dependencies"]),
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )
@@ -205,6 +215,11 @@ def failure_of(row: Row) -> Failure | None:
     return Failure(row["failure_kind"], row["failure_message"]) if row["failure_kind"] is not None else None
 
 
+@lru_cache(TEXTS_REMEMBERED)
+def schedule_of(text: str) -> Schedule:
+    return schedule_document.from_kept(json.loads(text))
+
+
 def _retry_text(policy: RetryPolicy) -> str:
     return json.dumps(
         {
@@ -220,7 +235,9 @@ def _retry_text(policy: RetryPolicy) -> str:
     )
 
 
-def _retry_of(fields: Mapping[str, Any]) -> RetryPolicy:
+@lru_cache(TEXTS_REMEMBERED)
+def _retry_of(text: str) -> RetryPolicy:
+    fields = json.loads(text)
     return RetryPolicy(
         max_attempts=fields["max_attempts"],
         backoff=Backoff(fields["backoff"]),

@@ -11,7 +11,8 @@ from gnomon.core.job import Job, JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.occurrence import Firing, Occurrence, SkipReason
 from gnomon.core.records import Calendar
-from gnomon.errors import InvalidInput, TenantNotFound
+from gnomon.core.schedule import LostCron
+from gnomon.errors import TenantNotFound
 from gnomon.store.base import Due, Unreadable
 from gnomon.store.database import Database, ForeignKeyViolation, Row, Rows, Session
 from gnomon.store.gates import admit, lock, replace_runs, wanted
@@ -22,7 +23,7 @@ DUE_LIMIT_MAX = 10_000
 
 _FIRING = (
     "job_id", "expected_version", "expected_next_run_time", "status", "next_run_time", "last_run_time",
-    "fires", "anchor",
+    "fires", "anchor", "first_place", "last_place",
 )  # fmt: skip
 _OCCURRENCE = (
     "job_id", "nominal_time", "nominal_until", "count", "reason", "execution_id", "due", "waits_for",
@@ -49,10 +50,13 @@ class SqlSchedules:
         jobs: list[Job] = []
         unreadable: list[Unreadable] = []
         for row in rows:
-            try:
-                jobs.append(job_of(row))
-            except InvalidInput as error:
-                unreadable.append(_unreadable_of(row, error))
+            job = job_of(row)
+            if isinstance(lost := job.definition.schedule.timing, LostCron):
+                unreadable.append(
+                    Unreadable(job.tenant_id, job.id, job.name, row["next_run_time"], lost.reason)
+                )
+            else:
+                jobs.append(job)
         return Due(jobs, unreadable)
 
     async def next_due(
@@ -121,11 +125,14 @@ class SqlSchedules:
 
 
 async def _fire(session: Session, firings: Sequence[Firing], *, now: datetime) -> set[JobId]:
+    rows: list[tuple[object, ...]] = []
+    occurrences: list[tuple[object, ...]] = []
+    for firing in firings:
+        first_place = len(occurrences) + 1
+        occurrences += _occurrence_rows(firing)
+        rows.append((*_firing_row(firing), first_place, len(occurrences)))
     taken: Sequence[Row] = await session.fetch(
-        "fire",
-        Rows("firing", _FIRING, [_firing_row(firing) for firing in firings]),
-        Rows("occurrence", _OCCURRENCE, [row for firing in firings for row in _occurrence_rows(firing)]),
-        now=now,
+        "fire", Rows("firing", _FIRING, rows), Rows("occurrence", _OCCURRENCE, occurrences), now=now
     )
     return {row["job_id"] for row in taken}
 
@@ -168,10 +175,6 @@ def _occurrence_rows(firing: Firing) -> Iterator[tuple[object, ...]]:
             previous if firing.waits_for is WaitsFor.JOBS else None,
         )
         previous = one.nominal_time if one.execution_id else previous
-
-
-def _unreadable_of(row: Row, error: InvalidInput) -> Unreadable:
-    return Unreadable(row["tenant_id"], row["id"], row["name"], row["next_run_time"], error)
 
 
 def _passed_over(job_ids: Collection[JobId]) -> Rows:

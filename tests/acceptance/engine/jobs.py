@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from gnomon.handlers.base import Context
@@ -75,6 +76,16 @@ async def is_rude() -> None:
     raise Rude("out of my way")
 
 
+async def never_stops() -> None:
+    while True:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+
+
+async def sits_in_a_thread() -> None:
+    await asyncio.to_thread(time.sleep, 600)
+
+
 def exits() -> None:
     raise SystemExit(3)
 
@@ -92,6 +103,8 @@ for function in (
     kills_its_worker,
     gives_no_json,
     is_rude,
+    never_stops,
+    sits_in_a_thread,
     exits,
     forks,
 ):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 from datetime import timedelta
 from pathlib import Path
+
+import pytest
 
 from gnomon.core.document import Document
 from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus
@@ -54,6 +58,25 @@ async def test_a_function_that_no_worker_has_waits_and_costs_nothing(cluster: Cl
 
     waiting = await cluster.until(run, lambda one: one.claim == 1 and one.status is ExecutionStatus.PENDING)
     assert waiting.attempts == 0
+
+
+@pytest.mark.parametrize("function", ["never_stops", "sits_in_a_thread"])
+async def test_a_job_that_does_not_stop_does_not_keep_the_worker_from_leaving(
+    cluster: Cluster, function: str
+) -> None:
+    worker = await cluster.worker()
+    await worker.says("is up")
+    run = await run_named(cluster, function)
+    await cluster.until(run, lambda one: one.claim == 1)
+
+    worker.send(signal.SIGTERM)
+    await worker.says("draining; send it again")
+    worker.send(signal.SIGTERM)
+    async with asyncio.timeout(20):
+        assert await worker.ended() == 0
+
+    left = await cluster.get(run)
+    assert (left.status, left.attempts) == (ExecutionStatus.QUEUED, 0)
 
 
 def script(text: str, *, timeout: float = 30.0) -> Definition:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gnomon.app.demo import demo_jobs
 from gnomon.core.execution import ExecutionStatus
 from tests.acceptance.engine.processes import Cluster, GnomonProcess
 
@@ -24,7 +25,7 @@ async def test_up_fires_and_finishes_sample_jobs_and_drains(tmp_path: Path) -> N
     try:
         await process.says("is up")
         for what in ("fired", "started", "completed"):
-            await process.says(what)
+            assert (await process.says(what))["job"] in demo_jobs()
         process.send(signal.SIGINT)
         assert await process.ended() == 0
     finally:
@@ -71,8 +72,10 @@ def test_on_a_terminal_there_is_a_calm_table(tmp_path: Path) -> None:
     with on_a_terminal([str(GNOMON), "up", "--demo"], tmp_path) as (process, screen):
         seen = read_until(screen, [b"heartbeat", b"sync-orders", b"completed", b"Ctrl-C drains"])
         process.send_signal(signal.SIGINT)
+        seen += read_until(screen, [b"Drained"])
         assert process.wait(30) == 0
     assert b'{"time"' not in seen
+    assert b"Line 1 of" not in seen  # What jobs write would tear the table apart.
 
 
 @contextmanager
@@ -97,3 +100,24 @@ def read_until(screen: int, wanted: list[bytes]) -> bytes:
         assert time.monotonic() < deadline, seen[-2000:].decode(errors="replace")
         seen += os.read(screen, 65536)
     return seen
+
+
+async def test_an_app_that_cannot_be_had_is_refused_with_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    (tmp_path / "needy.py").write_text("import no_such_library\n")
+    (tmp_path / "late.py").write_text(
+        "from gnomon import Gnomon\napp = Gnomon()\n@app.job(cron='61 * * * *')\ndef tidy(): ...\n"
+    )
+    path = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    for app, words in {
+        "nowhere:app": "there is no module 'nowhere'",
+        "broken:app": "SyntaxError: invalid syntax (broken.py, line 1)",
+        "needy:app": "No module named 'no_such_library'",
+        "late:app": "about the job 'tidy' in 'late'",
+    }.items():
+        process = await GnomonProcess.start(
+            "up", "--app", app, "--database", str(tmp_path / "gnomon.db"), environment=path
+        )
+        assert await process.ended() == 2
+        [told] = [line["message"] for line in process.lines if line["message"].startswith("gnomon: ")]
+        assert words in told

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -145,3 +147,20 @@ async def test_a_worker_registers_the_apps_that_its_settings_name_and_they_use_i
 
         engine.node.drain()
         await running
+
+
+def test_a_fork_has_a_loop_of_its_own_for_code_without_one(tmp_path: Path) -> None:
+    app = make_app(f"sqlite://{tmp_path}/shop.db")
+    app.sync(app.connect())
+
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # Else a child that hangs would outlive the test.
+        try:
+            app.sync(app.jobs["add"].enqueue(a=1))
+            app.sync.close()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    app.sync.close()

@@ -127,17 +127,29 @@ async def test_the_same_checks_hold(app: Gnomon, server: str) -> None:
             await app.jobs["add"].enqueue_in(object(), a=1)
 
 
-async def test_a_job_with_slots_is_let_in_by_the_commit(server: str) -> None:
+async def test_nobody_waits_at_a_gate_for_a_transaction_that_stays_open(server: str) -> None:
     app = Gnomon(server)
 
     @app.job(max_concurrent=1)
-    def narrow() -> None: ...
+    async def one_by_one() -> None: ...
 
-    async with app, await psycopg.AsyncConnection.connect(server) as connection:
-        first, second = await narrow.enqueue_in(connection), await narrow.enqueue_in(connection)
-        await connection.commit()
-        assert await first.status() is ExecutionStatus.QUEUED
-        assert await second.status() is ExecutionStatus.PENDING
+    async with app:
+        client = await app.connect()
+        connection = await asyncpg.connect(server)
+        try:
+            async with connection.transaction():
+                asked = await one_by_one.enqueue_in(connection)
+                async with asyncio.timeout(5):
+                    other = await one_by_one.enqueue()
+                    assert await other.cancel() is ExecutionStatus.CANCELLED
+            assert await asked.status() is ExecutionStatus.PENDING
+            job = await client.jobs.named("one_by_one")
+            store, now = (await app.connected()).store, (await app.connected()).clock.now()
+            assert job.id in (await store.executions.gated(now=now, limit=10)).items
+            await store.executions.admit([job.id], now=now, limit=10)
+            assert await is_there(asked)
+        finally:
+            await connection.close()
 
 
 async def test_no_hint_is_sent_inside_the_transaction(app: Gnomon, server: str) -> None:

@@ -22,6 +22,7 @@ from gnomon.errors import (
     VersionConflict,
 )
 from gnomon.store.hints import Topic
+from tests.contract.test_schedules import vanish
 from tests.integration.client.conftest import Office, report
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -240,3 +241,24 @@ async def test_a_preview_counts_on_from_where_the_job_is(office: Office) -> None
     shown = await office.client.jobs.preview(job.id)
 
     assert [f"{one.nominal_time:%H:%M}" for one in shown] == ["02:00", "03:00"]
+
+
+# What cannot be read any more ------------------------------------------------------------------------
+
+
+async def test_a_job_whose_zone_vanished_can_be_repaired_and_renamed_and_deleted(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_calcutta = report(Schedule(CronTiming("0 * * * *", "Asia/Calcutta")))
+    jobs = office.client.jobs
+    repaired, deleted = [await jobs.create(Draft(name, in_calcutta)) for name in ("one", "two")]
+    vanish("Asia/Calcutta", monkeypatch)
+    office.clock.advance(3 * HOUR)
+
+    renamed = await jobs.update(repaired.id, name="three", tags={"broken"})
+    assert (renamed.status, renamed.next_run_time) == (JobStatus.ACTIVE, repaired.next_run_time)
+    changed = await jobs.update(repaired.id, definition=report(HOURLY))
+    assert changed.next_run_time == office.clock.now() + HOUR
+    assert (await jobs.pause(deleted.id)).status is JobStatus.PAUSED
+    assert (await jobs.resume(deleted.id)).status is JobStatus.ACTIVE
+    assert (await jobs.delete(deleted.id)).status is JobStatus.DELETED

@@ -22,9 +22,10 @@ class World:
         self.database = NOON
         self.monotonic = 1000.0
         self.round_trip = 0.0
+        self.way_there = 0.5  # Its share of the round trip.
 
     async def read(self) -> datetime:
-        told = self.database + timedelta(seconds=self.round_trip / 2)
+        told = self.database + timedelta(seconds=self.round_trip * self.way_there)
         self.pass_by(self.round_trip)
         return told
 
@@ -51,6 +52,17 @@ async def test_half_of_the_round_trip_is_taken_off() -> None:
     world.round_trip = 0.2
     clock = world.clock()
 
+    await clock.learn()
+
+    assert abs(clock.now() - world.database) < timedelta(milliseconds=1)
+
+
+async def test_a_slow_answer_does_not_make_an_exact_clock_inexact() -> None:
+    world = World()
+    clock = world.clock()
+    await clock.learn()
+
+    world.round_trip, world.way_there = 0.1, 0.9
     await clock.learn()
 
     assert abs(clock.now() - world.database) < timedelta(milliseconds=1)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from datetime import datetime, timedelta
 
 from gnomon.core.document import JSON
 from gnomon.core.execution import AttemptOutcome, ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.job import DEFAULT_TENANT, Definition, JobId
+from gnomon.engine.telemetry import What
 from gnomon.handlers.base import Context
 from gnomon.store.hints import Topic
 from tests.integration.engine.test_node import Running, done, running, url  # noqa: F401 - a fixture.
@@ -57,3 +59,17 @@ async def test_two_hundred_drains_charge_nobody_and_claim_nothing_late(url: str)
                 assert attempt.outcome in (AttemptOutcome.RELEASED, AttemptOutcome.COMPLETED)
                 if attempt.worker in told:
                     assert attempt.started_at <= told[attempt.worker] + NO_CLAIM_AFTER
+
+
+async def test_a_busy_loop_does_not_make_a_drain_longer(url: str) -> None:  # noqa: F811
+    async def busy(context: Context) -> JSON:
+        while True:
+            time.sleep(0.05)  # noqa: ASYNC251 - that is the story.
+            await asyncio.sleep(0)
+
+    loop = asyncio.get_running_loop()
+    async with running(url, busy, drain=timedelta(seconds=1)) as system:
+        await system.enqueue(await system.job(Definition(kind="test")))
+        await system.until(What.STARTED)
+        begun = loop.time()
+    assert loop.time() - begun < 4

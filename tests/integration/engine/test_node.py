@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,8 +18,9 @@ from gnomon.app.engine import Engine, EngineOptions, WorkerOptions, open_engine
 from gnomon.core.document import JSON, Document
 from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, NewExecution, WorkerId
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.lease import RENEW_EVERY
 from gnomon.core.nominal import first_run, seed_of
-from gnomon.core.schedule import Interval, Schedule
+from gnomon.core.schedule import Interval, Overlap, Schedule
 from gnomon.core.worker import Registration, WorkerStatus
 from gnomon.engine.telemetry import Happening, What
 from gnomon.handlers.base import Context
@@ -112,6 +114,24 @@ async def test_what_is_due_is_fired_and_run(url: str) -> None:
         assert fired.job_id == completed.job_id == job.id
 
 
+async def test_a_run_that_is_replaced_is_stopped_at_once(url: str) -> None:
+    async def for_ever(context: Context) -> JSON:
+        await asyncio.Event().wait()
+        return None
+
+    schedule = Schedule(Interval(timedelta(seconds=1)), overlap=Overlap.REPLACE)
+    async with running(url, for_ever) as system:
+        await system.job(Definition(kind="test", schedule=schedule))
+        started = await system.until(What.STARTED)
+
+        cancelled = await system.until(What.CANCELLED)
+
+        assert cancelled.execution_id == started.execution_id
+        # Long before its worker would have asked by itself.
+        assert cancelled.at - started.at < RENEW_EVERY / 2
+        system.engine.node.hurry()
+
+
 async def test_a_worker_is_known_while_it_runs_and_says_good_bye(url: str) -> None:
     async with running(url, done) as system:
         workers = system.engine.store.workers
@@ -187,3 +207,17 @@ async def test_without_any_hint_polling_finds_the_work(url: str) -> None:
         ended = await system.get(asked.id)
         assert ended.started_at is not None
         assert ended.started_at - now < timedelta(seconds=5)
+
+
+async def test_a_worker_that_has_said_good_bye_does_not_beat_again(url: str) -> None:
+    async with running(url, done) as system:
+        workers = system.engine.store.workers
+        async with asyncio.timeout(PATIENCE):
+            while not await workers.list(limit=10):  # noqa: ASYNC110 - a thread registers it.
+                await asyncio.sleep(0.01)
+        system.engine.node.drain()
+        async with asyncio.timeout(PATIENCE):
+            while (await workers.get(WorkerId("ada"))).status is not WorkerStatus.GONE:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+        assert not [thread for thread in threading.enumerate() if thread.name == "gnomon-heartbeat"]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import pytest
 
 from gnomon.core.document import JSON
 from gnomon.core.execution import ExecutionStatus, Trigger
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job
-from gnomon.core.occurrence import SkipReason
+from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId
+from gnomon.core.lifecycle import JobAction, change_of
+from gnomon.core.occurrence import Firing, SkipReason
 from gnomon.core.records import Calendar, ExecutionFilter
 from gnomon.core.schedule import CronTiming, Interval, Misfire, Schedule
+from gnomon.engine.scheduler import OTHERS_TURN
 from gnomon.engine.service import NOW, POLL
 from gnomon.engine.telemetry import What
 from gnomon.handlers.base import Context
+from gnomon.store.base import ScheduleStore
 from tests.contract.test_schedules import vanish
 from tests.integration.engine.rig import Rig
 
@@ -127,3 +132,72 @@ async def test_a_job_whose_zone_vanished_is_reported_and_passed_over_for_a_while
     rig.clock.advance(MINUTE)
     await scheduler.step()
     assert len(caplog.records) == 2
+
+
+@dataclass
+class Held:
+    """A store whose due jobs somebody else has locked."""
+
+    inner: ScheduleStore
+
+    async def fire(self, firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
+        return []
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.inner, name)
+
+
+async def test_due_jobs_that_somebody_holds_are_not_asked_for_all_the_time(rig: Rig) -> None:
+    await rig.job(every(MINUTE))
+    rig.clock.advance(MINUTE)
+    scheduler = rig.scheduler()
+    scheduler._schedules = Held(rig.store.schedules)  # type: ignore[assignment]
+
+    assert await scheduler.step() == OTHERS_TURN
+
+
+async def test_a_job_that_cannot_be_fired_is_passed_over_and_the_others_fire(rig: Rig) -> None:
+    bad, *good = [await rig.job(every(MINUTE), name=name) for name in ("bad", "one", "two")]
+    await rig.store.database.on_writer(  # type: ignore[attr-defined]
+        lambda: rig.store.database.writer.raw.execute(  # type: ignore[attr-defined]
+            "CREATE TRIGGER refuse BEFORE INSERT ON occurrences "
+            f"WHEN new.job_id = x'{bad.id.hex}' BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
+    )
+    rig.clock.advance(MINUTE)
+    scheduler = rig.scheduler()
+
+    await scheduler.step()
+
+    assert [await runs(rig, job) for job in good] == [1, 1]
+    assert await scheduler.step() > NOW
+
+
+async def test_what_is_due_soon_is_planned_before_and_fired_on_time(rig: Rig) -> None:
+    job = await rig.job(every(MINUTE))
+    scheduler = rig.scheduler()
+    rig.clock.advance(MINUTE - timedelta(milliseconds=100))
+
+    assert await scheduler.step() == timedelta(milliseconds=100)
+    assert await runs(rig, job) == 0
+    rig.clock.advance(timedelta(milliseconds=100))
+    await scheduler.step()
+
+    assert await runs(rig, job) == 1
+
+
+async def test_a_plan_made_ahead_is_void_when_the_job_was_changed_meanwhile(rig: Rig) -> None:
+    job = await rig.job(every(MINUTE))
+    scheduler = rig.scheduler()
+    rig.clock.advance(MINUTE - timedelta(milliseconds=100))
+    await scheduler.step()
+    paused = change_of(job, JobAction.PAUSE, next_run_time=job.next_run_time)
+    await rig.store.jobs.change([paused], now=rig.clock.now())
+    rig.clock.advance(timedelta(milliseconds=100))
+
+    while await scheduler.step() == timedelta(0):
+        pass
+
+    assert await runs(rig, job) == 0
+    [skipped] = await rig.store.schedules.occurrences(DEFAULT_TENANT, job.id, limit=10)
+    assert skipped.reason is SkipReason.PAUSED

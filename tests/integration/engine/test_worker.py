@@ -130,6 +130,21 @@ async def test_a_worker_that_lacks_something_leaves_the_execution_to_others(rig:
     assert (ended.status, ended.attempts) == (ExecutionStatus.COMPLETED, 1)
 
 
+async def test_what_runs_at_most_once_and_is_not_here_may_still_run_elsewhere(rig: Rig) -> None:
+    async def not_here(context: Context) -> JSON:
+        raise NotHere("no such function")
+
+    ada, bob = rig.worker(not_here), rig.worker(done, name="bob")
+    once = Definition(kind="test", delivery=Delivery.AT_MOST_ONCE)
+    run = await rig.enqueue(await rig.job(once))
+
+    await ada.work()
+    rig.clock.advance(NOT_HERE)
+    await bob.work()
+
+    assert (await rig.get(run)).status is ExecutionStatus.COMPLETED
+
+
 async def test_a_handler_cannot_end_the_worker(rig: Rig) -> None:
     async def exits(context: Context) -> JSON:
         raise SystemExit(3)

@@ -1,4 +1,4 @@
--- The fence is the DELETE: only the current claim finds its lease. All that follows hangs on it.
+-- The fence is the lock: only the current claim finds its lease. All that follows hangs on it.
 -- The answer is the claims that found none, and the jobs of which something was watched.
 -- A cancel that was asked for in the meantime wins over going back to wait.
 WITH change AS (
@@ -15,18 +15,26 @@ WITH change AS (
         :change.waits_for::text[]
     ) AS given (execution_id, claim, status, attempt, attempts, crashes, due, result, failure_kind,
                 failure_message, dead, expired_at, waits_for)
-), held AS (
-    DELETE FROM leases USING change
-    WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim
-      AND (change.expired_at IS NULL OR leases.lease_until < change.expired_at)
-    RETURNING leases.execution_id, leases.claim, leases.tenant_id, leases.job_id, leases.revision,
-              leases.lane_id, leases.priority, leases.nominal_time, leases.worker, leases.started_at,
-              leases.due AS was_due, leases.watched, leases.awaited,
-              CASE WHEN change.due IS NOT NULL AND leases.cancel_requested THEN 'CANCELLED'
-                   ELSE change.status END AS status,
-              CASE WHEN NOT leases.cancel_requested THEN change.due END AS due,
-              change.attempt, change.attempts, change.crashes, change.result, change.failure_kind,
-              change.failure_message, change.dead, change.waits_for
+), held AS MATERIALIZED (
+    -- From the changes to the leases, one by one: a subquery that locks stays where it is. Left to the planner,
+    -- a table that it believes empty comes first, and is read whole: all its dead rows, after a VACUUM.
+    SELECT lease.execution_id, lease.claim, lease.tenant_id, lease.job_id, lease.revision,
+           lease.lane_id, lease.priority, lease.nominal_time, lease.worker, lease.started_at,
+           lease.due AS was_due, lease.watched, lease.awaited,
+           CASE WHEN change.due IS NOT NULL AND lease.cancel_requested THEN 'CANCELLED'
+                ELSE change.status END AS status,
+           CASE WHEN NOT lease.cancel_requested THEN change.due END AS due,
+           change.attempt, change.attempts, change.crashes, change.result, change.failure_kind,
+           change.failure_message, change.dead, change.waits_for
+    FROM change CROSS JOIN LATERAL (
+        SELECT * FROM leases
+        WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim
+          AND (change.expired_at IS NULL OR leases.lease_until < change.expired_at)
+        FOR UPDATE
+    ) AS lease
+), gone AS (
+    -- By key, not by place: a renewal may have moved them since this statement began.
+    DELETE FROM leases WHERE execution_id = ANY (ARRAY(SELECT held.execution_id FROM held))
 ), ended AS (
     INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
                          started_at, finished_at, result, failure_kind, failure_message)

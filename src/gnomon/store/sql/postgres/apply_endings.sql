@@ -1,17 +1,23 @@
 -- What apply.sql does with changes that end their execution and say nothing of failures, dead letters or
--- expiry: nearly all. Fewer columns and fewer tables take the server a tenth less.
-WITH held AS (
-    DELETE FROM leases
-    USING unnest(
+-- expiry: nearly all. Fewer columns and fewer tables take the server a tenth less. Why it is written
+-- so: see there.
+WITH held AS MATERIALIZED (
+    SELECT lease.*, coalesce(change.status, (:change.status::text[])[1]) AS status,
+           coalesce(change.attempt, (:change.attempt::text[])[1]) AS attempt,
+           coalesce(change.attempts, (:change.attempts::integer[])[1]) AS attempts, change.result
+    FROM unnest(
         :change.execution_id::uuid[], :change.claim::integer[], :change.status::text[],
         :change.attempt::text[], :change.attempts::integer[], :change.result::json[]
     ) AS change (execution_id, claim, status, attempt, attempts, result)
-    WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim
-    RETURNING leases.execution_id, leases.claim, leases.tenant_id, leases.job_id, leases.watched,
-              leases.awaited, leases.due, leases.worker,
-              leases.started_at, coalesce(change.status, (:change.status::text[])[1]) AS status,
-              coalesce(change.attempt, (:change.attempt::text[])[1]) AS attempt,
-              coalesce(change.attempts, (:change.attempts::integer[])[1]) AS attempts, change.result
+    CROSS JOIN LATERAL (
+        SELECT leases.execution_id, leases.claim, leases.tenant_id, leases.job_id, leases.watched,
+               leases.awaited, leases.due, leases.worker, leases.started_at
+        FROM leases
+        WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim
+        FOR UPDATE
+    ) AS lease
+), gone AS (
+    DELETE FROM leases WHERE execution_id = ANY (ARRAY(SELECT held.execution_id FROM held))
 ), ended AS (
     INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
                          started_at, finished_at, result)

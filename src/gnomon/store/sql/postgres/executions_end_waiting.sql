@@ -1,9 +1,16 @@
-WITH gone AS (
-    DELETE FROM queue USING unnest(:wanted.id::uuid[]) AS wanted (id)
-    WHERE queue.execution_id = wanted.id AND queue.tenant_id = :tenant_id
+-- From the ids to the queue, as in apply.sql.
+WITH found AS MATERIALIZED (
+    SELECT waiting.execution_id FROM unnest(:wanted.id::uuid[]) AS wanted (id)
+    CROSS JOIN LATERAL (
+        SELECT queue.execution_id FROM queue
+        WHERE queue.execution_id = wanted.id AND queue.tenant_id = :tenant_id
+        FOR UPDATE
+    ) AS waiting
+), gone AS (
+    DELETE FROM queue WHERE execution_id = ANY (ARRAY(SELECT found.execution_id FROM found))
     RETURNING execution_id, tenant_id, claim, attempts, due
 ), freed AS (
-    DELETE FROM unique_keys USING gone WHERE unique_keys.execution_id = gone.execution_id
+    DELETE FROM unique_keys WHERE execution_id = ANY (ARRAY(SELECT found.execution_id FROM found))
 )
 INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at)
 SELECT execution_id, tenant_id, 'CANCELLED', claim, attempts, due, :now FROM gone

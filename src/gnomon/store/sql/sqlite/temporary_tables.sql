@@ -10,7 +10,8 @@ CREATE TEMP TABLE wanted_revision (job_id, revision);
 CREATE TEMP TABLE wanted_calendar (tenant_id, name);
 CREATE TEMP TABLE wanted_key (job_id, unique_key, execution_id);
 CREATE TEMP TABLE firing (
-    job_id, expected_version, expected_next_run_time, status, next_run_time, last_run_time, fires, anchor);
+    job_id, expected_version, expected_next_run_time, status, next_run_time, last_run_time, fires, anchor,
+    first_place, last_place);
 CREATE TEMP TABLE occurrence (
     job_id, nominal_time, nominal_until, count, reason, execution_id, due, waits_for, newer_than);
 CREATE TEMP TABLE asked (

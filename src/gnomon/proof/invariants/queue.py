@@ -1,0 +1,151 @@
+"""Q: every run ends, once, and no sooner than it may begin."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from gnomon.proof.events import Birth, Claim, Ending, Expired, Failed, Released, name_of
+from gnomon.proof.faults import EVERYTHING
+from gnomon.proof.index import Index, Run
+from gnomon.proof.verdict import Findings
+
+
+def q1(index: Index) -> Findings:
+    """At the final read, every run that had the time to end has ended."""
+    found = Findings("Q1")
+    read_at = index.read_at
+    if read_at is None:
+        return found
+    for run in index.runs.values():
+        if not run.births or run.id in index.deleted or _waits_for_others(index, run):
+            continue
+        since = _waiting_since(run)
+        if since is None or _deadline(index, run, since) > read_at:
+            continue
+        found.checked += 1
+        if run.ending is None:
+            found.add(run.entity, "it had the time to end and did not.", run.rows[-1])
+    return found
+
+
+def _waiting_since(run: Run) -> datetime | None:
+    """Since when somebody ought to do something about it."""
+    last = run.rows[-1]
+    if isinstance(last, Failed | Expired | Released):
+        return last.next_at or last.db
+    return run.run_at if isinstance(last, Birth) else last.db
+
+
+def _deadline(index: Index, run: Run, since: datetime) -> datetime:
+    known = index.parameters
+    run_max = known.run_max_of(run.job, run.spec.timeout if run.spec else None)
+    owed = known.tolerance_of(run.job) + known.forgiveness + run_max + known.recovered_after
+    return index.faults.recovered(EVERYTHING, since) + owed
+
+
+def _waits_for_others(index: Index, run: Run) -> bool:
+    """A run at a gate owes nothing while another run of its job is live, or while it waits for other jobs."""
+    if run.spec is None or not run.spec.is_gated or run.ending is not None:
+        return False
+    live = [one for one in index.runs_of.get(run.job or "", ()) if one.ending is None]
+    return run.spec.depends or len(live) > 1
+
+
+def q2(index: Index) -> Findings:
+    """A run ends at most once."""
+    found = Findings("Q2")
+    for run in index.runs.values():
+        endings = [row for row in run.rows if isinstance(row, Ending)]
+        found.checked += len(endings)
+        if len(endings) > 1:
+            words = " and ".join(name_of(ending) for ending in endings)
+            found.add(run.entity, f"it ended {len(endings)} times: {words}.", endings[1])
+    return found
+
+
+def q3(index: Index) -> Findings:
+    """Nothing happens to a run that has ended."""
+    found = Findings("Q3")
+    for run in index.runs.values():
+        ended = False
+        for row in run.rows:
+            if isinstance(row, Ending):
+                found.checked += not ended
+                ended = True
+            elif ended:
+                found.add(run.entity, f"`{name_of(row)}` after its end.", row)
+    return found
+
+
+def q4(index: Index) -> Findings:
+    """No run is claimed before its time, nor before the time of its retry."""
+    found = Findings("Q4")
+    early = index.parameters.clock
+    for run in index.runs.values():
+        not_before = run.run_at
+        for row in run.rows:
+            if isinstance(row, Claim):
+                found.checked += 1
+                if not_before is not None and row.db is not None and row.db < not_before - early:
+                    found.add(run.entity, f"claimed {_ago(row.db, not_before)} s before its time.", row)
+            elif isinstance(row, Failed | Expired | Released):
+                not_before = row.next_at
+    return found
+
+
+def _ago(earlier: datetime, later: datetime) -> str:
+    return f"{(later - earlier).total_seconds():.3f}"
+
+
+class _Rank(NamedTuple):
+    """The order of a queue: priority, then due time, then id."""
+
+    priority: int
+    due: datetime
+    run: str
+
+
+def q5(index: Index) -> Findings:
+    """Requests that pass over the first of a queue are no more than the workers that may have been at it."""
+    found = Findings("Q5")
+    workers = {claim.worker for claim in index.of(Claim)}
+    for lane in _lanes(index).values():
+        ready: list[_Rank] = []
+        taken: set[str] = set()
+        passed: dict[str, set[str]] = defaultdict(set)
+        for when, rank, claim in sorted(lane, key=lambda step: step[0]):
+            if claim is None:
+                heappush(ready, rank)
+                continue
+            taken.add(rank.run)
+            found.checked += 1
+            while ready and ready[0].run in taken:
+                heappop(ready)
+            if not ready or ready[0] > rank or not index.faults.is_all_healthy(when, when):
+                continue
+            first = ready[0].run
+            passed[first].add(claim.req or str(claim.n))
+            if len(passed[first]) == len(workers) + 1:
+                found.add(f"run {first}", f"{len(workers) + 1} requests passed it over.", claim)
+    return found
+
+
+def _lanes(index: Index) -> dict[object, list[tuple[datetime, _Rank, Claim | None]]]:
+    """For each queue, when runs became ready and when they were first claimed: a retry may wait."""
+    lanes: dict[object, list[tuple[datetime, _Rank, Claim | None]]] = defaultdict(list)
+    for run in index.runs.values():
+        run_at, spec = run.run_at, run.spec
+        if spec is None or spec.is_gated or run_at is None or not run.segments:
+            continue
+        birth, claim = run.births[0], run.segments[0].claim
+        if birth.db is None or claim.db is None:
+            continue
+        priority = spec.priority if birth.priority is None else birth.priority
+        rank = _Rank(-priority, run_at, run.id)
+        lane = lanes[birth.tenant, spec.queue, spec.kind]
+        lane.append((max(birth.db, run_at), rank, None))
+        lane.append((claim.db, rank, claim))
+    return lanes
