@@ -1,1 +1,1 @@
-"""The fault campaign: real processes on a real PostgreSQL, killed, paused, cut off and misled."""
+"""Real processes on a real PostgreSQL, broken on purpose, and judged by what they left behind."""

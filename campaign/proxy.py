@@ -1,13 +1,14 @@
 """A wire between processes and PostgreSQL that can be cut where it hurts most.
 
-It understands as much of the protocol as it needs to find the end of each answer. So it can let a statement
-commit and then cut the connection before the client hears of it: the outcome that nobody can know.
+It understands as much of the protocol as it needs to know which statement an answer belongs to. So it can
+let a statement commit and then cut the connection before the client hears of it: the outcome that nobody
+can know.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,14 +17,27 @@ from enum import StrEnum
 CHUNK_BYTES = 65536
 ENCRYPTION_REQUEST_BYTES = 8
 _LENGTH_BYTES = 4
-_EXECUTE, _QUERY = b"E", b"Q"  # From the client: run something.
-_READY = b"Z"  # From the server: what was asked for is done, and committed if no transaction is open.
+_PARSE, _BIND, _QUERY = b"P", b"B", b"Q"  # From the client: say what to run, and run it.
+_ERROR, _READY = b"E", b"Z"  # From the server: it failed; what was asked for is done.
+_NO_TRANSACTION = b"I"  # At the end of READY: what was done is committed.
+ANY = "any"
+# What the statements of the store are for, by words that only they have.
+_OPS = {
+    "INSERT INTO leases": "claim",
+    "last_attempt, claim": "complete",
+    "INSERT INTO occurrences": "fire",
+    "INSERT INTO idempotency_keys": "submit",
+}
+
+
+def op_of(statement: str) -> str:
+    return next((op for words, op in _OPS.items() if words in statement), ANY)
 
 
 class Mode(StrEnum):
     FORWARD = "forward"
     REFUSE = "refuse"  # New connections are closed at once, and old ones too.
-    HOLD = "hold"  # A black hole: bytes are taken and never delivered, and nobody is told.
+    HOLD = "hold"  # A black hole: bytes are taken and not delivered, and nobody is told.
 
 
 @dataclass
@@ -32,8 +46,27 @@ class Faults:
 
     mode: Mode = Mode.FORWARD
     delay: timedelta = timedelta(0)
-    lose_replies: int = 0  # So many answers are swallowed after their statement was committed.
+    lose: str | None = None  # The next answer to this kind of statement is swallowed, after the commit.
     lost: int = 0  # How many were.
+    told: Callable[[str], None] = lambda op: None  # Of each that was.
+    lifted: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def hold(self) -> None:
+        self.mode = Mode.HOLD
+        self.lifted.clear()
+
+    def forward(self) -> None:
+        """What was held is delivered late, as TCP would."""
+        self.mode = Mode.FORWARD
+        self.lifted.set()
+
+    def loses(self, op: str) -> bool:
+        if self.lose not in (op, ANY):
+            return False
+        self.lose = None
+        self.lost += 1
+        self.told(op)
+        return True
 
 
 class Frames:
@@ -71,12 +104,13 @@ class Frames:
 
 @dataclass
 class _Wire:
-    """One connection through the proxy."""
+    """One connection through the proxy. `op` is what runs, in this transaction or alone."""
 
     faults: Faults
     client: asyncio.StreamWriter
     server: asyncio.StreamWriter
-    runs_something: bool = False
+    op: str | None = None
+    ops: dict[bytes, str] = field(default_factory=dict)
     answers: Frames = field(default_factory=lambda: Frames(has_startup=False))
 
     async def up(self, reader: asyncio.StreamReader) -> None:
@@ -85,18 +119,29 @@ class _Wire:
             for kind, message in frames.feed(data):
                 if not kind and len(message) == ENCRYPTION_REQUEST_BYTES:
                     self.answers.expects_byte = True
-                if kind in (_EXECUTE, _QUERY):
-                    self.runs_something = True
+                self._look_at(kind, message)
                 await self._deliver(message, self.server)
+
+    def _look_at(self, kind: bytes, message: bytes) -> None:
+        """Prepared statements have names, so what is run is known from when it was prepared."""
+        if kind == _PARSE:
+            name, _, rest = message[1 + _LENGTH_BYTES :].partition(b"\0")
+            self.ops[name] = op_of(rest.partition(b"\0")[0].decode(errors="replace"))
+        elif kind == _BIND:
+            _, name, _ = message[1 + _LENGTH_BYTES :].split(b"\0", 2)
+            op = self.ops.get(name, ANY)
+            self.op = op if self.op in (None, ANY) else self.op
+        elif kind == _QUERY:
+            self.op = self.op or ANY
 
     async def down(self, reader: asyncio.StreamReader) -> None:
         while data := await reader.read(CHUNK_BYTES):
             for kind, message in self.answers.feed(data):
-                if kind == _READY and self.runs_something:
-                    self.runs_something = False
-                    if self.faults.lose_replies > 0:
-                        self.faults.lose_replies -= 1
-                        self.faults.lost += 1
+                if kind == _ERROR:
+                    self.op = None
+                elif kind == _READY and message[-1:] == _NO_TRANSACTION:
+                    op, self.op = self.op, None
+                    if op is not None and self.faults.loses(op):
                         return
                 await self._deliver(message, self.client)
 
@@ -104,7 +149,7 @@ class _Wire:
         if self.faults.delay:
             await asyncio.sleep(self.faults.delay.total_seconds())
         if self.faults.mode is Mode.HOLD:
-            await asyncio.Event().wait()
+            await self.faults.lifted.wait()
         to.write(message)
         await to.drain()
 
@@ -141,6 +186,8 @@ class PgProxy:
             task.cancel()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.faults.mode is Mode.HOLD:
+            await self.faults.lifted.wait()
         if self.faults.mode is Mode.REFUSE:
             writer.transport.abort()
             return

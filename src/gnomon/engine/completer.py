@@ -98,6 +98,10 @@ class Completer:
             Decision(leased.claim, _change_after(leased, outcome, now=now, jitter=random()))
             for leased, outcome in ended
         ]
+        if logger.isEnabledFor(logging.DEBUG):
+            for claim, _ in self._decisions:
+                told = {"execution": str(claim.execution_id), "claim": claim.number, "at": now.isoformat()}
+                logger.debug("outcome decided", extra=told)
 
     async def _write(self, decisions: Sequence[Decision]) -> Sequence[Applied]:
         try:
@@ -124,7 +128,8 @@ class Completer:
         for leased, decision, answer in zip(self._in_hand, self._decisions, answers, strict=True):
             change = decision.change
             if answer is Applied.LOST:
-                logger.warning("late result refused", extra={"execution": str(leased.claim.execution_id)})
+                told = {"execution": str(leased.claim.execution_id), "claim": leased.claim.number}
+                logger.warning("late result refused", extra=told)
                 self._telemetry.tell(What.REFUSED, leased, at=now)
             else:
                 self._telemetry.tell(_what(change), leased, at=now, failure=change.failure)

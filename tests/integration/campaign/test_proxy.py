@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from campaign.proxy import Mode, PgProxy
+from campaign.proxy import ANY, Mode, PgProxy, op_of
+from gnomon.store import statements
 from tests.conftest import BUNDLED, StartServer
 
 
@@ -39,7 +40,7 @@ async def test_a_reply_that_is_lost_belongs_to_a_commit_that_happened(dsn: str, 
     connection = await asyncpg.connect(dsn)
     await connection.execute("CREATE TABLE IF NOT EXISTS kept (n integer)")
     await connection.execute("TRUNCATE kept")
-    proxy.faults.lose_replies = 1
+    proxy.faults.lose = ANY
 
     with pytest.raises((asyncpg.PostgresConnectionError, OSError)):
         await asyncio.wait_for(connection.execute("INSERT INTO kept VALUES (1)"), 10)
@@ -59,10 +60,15 @@ async def test_it_refuses_when_told(dsn: str, proxy: PgProxy) -> None:
 
 async def test_a_black_hole_says_nothing(dsn: str, proxy: PgProxy) -> None:
     connection = await asyncpg.connect(dsn)
-    proxy.faults.mode = Mode.HOLD
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(connection.execute("SELECT 1"), 0.3)
-    connection.terminate()
+    proxy.faults.hold()
+    asked = asyncio.create_task(connection.fetchval("SELECT 1"))
+    done, _ = await asyncio.wait([asked], timeout=0.3)
+    assert not done
+
+    proxy.faults.forward()
+
+    assert await asyncio.wait_for(asked, 10) == 1
+    await connection.close()
 
 
 async def test_a_cut_is_a_reset(dsn: str, proxy: PgProxy) -> None:
@@ -70,3 +76,31 @@ async def test_a_cut_is_a_reset(dsn: str, proxy: PgProxy) -> None:
     proxy.cut_all()
     with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, OSError)):
         await asyncio.wait_for(connection.execute("SELECT 1"), 10)
+
+
+@pytest.mark.parametrize(
+    ("statement", "op"),
+    [("claim", "claim"), ("apply", "complete"), ("apply_endings", "complete"), ("fire", "fire"),
+     ("idempotency_take", "submit"), ("renew", ANY), ("executions_end_waiting", ANY), ("enqueue", ANY)],
+)  # fmt: skip
+def test_it_knows_the_statements_of_the_store(statement: str, op: str) -> None:
+    assert op_of(statements.load("postgres")[statement]) == op
+
+
+async def test_the_reply_to_one_kind_of_statement_is_lost(dsn: str, proxy: PgProxy) -> None:
+    lost: list[str] = []
+    proxy.faults.told = lost.append
+    connection = await asyncpg.connect(dsn)
+    await connection.execute("CREATE TEMPORARY TABLE idempotency_keys (n integer)")
+    proxy.faults.lose = "submit"
+
+    with pytest.raises((asyncpg.PostgresConnectionError, OSError)):
+        await submit(connection)
+
+    assert lost == ["submit"]
+
+
+async def submit(connection: asyncpg.Connection) -> None:
+    async with connection.transaction():
+        await connection.execute("INSERT INTO idempotency_keys VALUES ($1)", 1)
+        await connection.fetchval("SELECT 1")
