@@ -22,7 +22,7 @@ from campaign.nemesis import Nemesis
 from campaign.nodes import FAKETIME
 from campaign.plan import Fault, Kind, draw
 from campaign.report import Report
-from campaign.run import Campaign, Options, opened, run
+from campaign.run import Campaign, Options, Tell, opened, run
 from gnomon import __version__
 from gnomon.store.base import Applied
 from tests.pooler import pgbouncer_program
@@ -40,6 +40,9 @@ Lease = Annotated[
 ]
 Rate = Annotated[float, typer.Option(help="How many runs a second the clients ask for.")]
 Only = Annotated[str, typer.Option(metavar="KINDS", help=f"Only these faults, of: {', '.join(Kind)}.")]
+Coverage = Annotated[
+    int, typer.Option(min=0, help="How often each thing must have happened; 0: never mind, for a short one.")
+]
 Keep = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Keep histories and logs there.")]
 Into = Annotated[Path | None, typer.Option("--report", metavar="FOLDER", help="Write the report there.")]
 
@@ -50,6 +53,7 @@ def main(
     lease: Lease = None,
     rate: Rate = 10.0,
     only: Only = "",
+    coverage: Coverage = 1,
     keep: Keep = None,
     report: Into = None,
 ) -> None:
@@ -86,7 +90,7 @@ def main(
         if all(fault.kind is not Kind.OUTAGE for fault in faults):
             skipped[Kind.OUTAGE] = "the campaign is too short for it"
         campaign = asyncio.run(_run(options, disk, faults))
-    page = _report(campaign, skipped, f"make campaign MINUTES={minutes:g} SEED={seed}", len(faults))
+    page = _report(campaign, skipped, f"make campaign MINUTES={minutes:g} SEED={seed}", coverage)
     _tell(page, report or folder)
     if keep is None and page.is_clean:
         shutil.rmtree(folder, ignore_errors=report is not None)
@@ -120,7 +124,7 @@ async def _run(options: Options, disk: Disk, faults: Sequence[Fault]) -> Campaig
     return campaign
 
 
-def _teller(status: Status, planned: int):
+def _teller(status: Status, planned: int) -> Tell:
     began = time.monotonic()
 
     def tell(phase: str, nemesis: Nemesis, campaign: Campaign) -> None:
@@ -137,7 +141,7 @@ def _teller(status: Status, planned: int):
     return tell
 
 
-def _report(campaign: Campaign, skipped: dict[Kind, str], command: str, planned: int) -> Report:
+def _report(campaign: Campaign, skipped: dict[Kind, str], command: str, coverage: int) -> Report:
     options = campaign.options
     seconds = options.seconds + options.quiet
     judgement = judged(
@@ -145,6 +149,7 @@ def _report(campaign: Campaign, skipped: dict[Kind, str], command: str, planned:
         lease=options.lease,
         without={COVERS[kind]: why for kind, why in skipped.items() if kind in COVERS},
         faults_min=int(seconds / 60 * FAULTS_A_MINUTE) if seconds >= LONG_MINUTES * 60 else 1,
+        coverage=coverage,
         stale_accepted=campaign.replayed[Applied.APPLIED],
         unexpected=len(campaign.unexpected),
     )

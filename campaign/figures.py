@@ -34,7 +34,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Something that must hold. `found` is None if nothing was measured, which is not enough."""
+    """Something that must hold. `found` is None if nothing was measured."""
 
     what: str
     found: float | None
@@ -42,10 +42,12 @@ class Limit:
     is_least: bool = False
     unit: str = ""
 
+    is_needed: bool = True  # If nothing was measured, that is not enough.
+
     @property
     def holds(self) -> bool:
         if self.found is None:
-            return False
+            return not self.is_needed
         return self.found >= self.limit if self.is_least else self.found <= self.limit
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from campaign.figures import Figures, Limit, figures_of
@@ -42,13 +42,16 @@ def judged(
     lease: float,
     without: Mapping[str, str],
     faults_min: int,
+    coverage: int,
     stale_accepted: int,
     unexpected: int,
 ) -> Judgement:
+    """Without `coverage`, what was never tried does not count against a campaign: for a short one."""
     index = index_of(read(sorted(folder.glob("*.jsonl"))))
-    verdict = judge(index, without=[*NOT_HERE, *without])
+    verdict = judge(index, coverage_min=coverage, without=[*NOT_HERE, *without])
     figures = figures_of(index, verdict)
-    return Judgement(verdict, figures, _limits(figures, lease, faults_min, stale_accepted, unexpected))
+    limits = _limits(figures, lease, faults_min, stale_accepted, unexpected)
+    return Judgement(verdict, figures, [replace(limit, is_needed=coverage > 0) for limit in limits])
 
 
 def _limits(
@@ -61,7 +64,7 @@ def _limits(
         Limit("acknowledged and lost (S1)", broken.get("S1", 0), 0),
         Limit("ended twice, or touched after the end (Q2, Q3)", broken.get("Q2", 0) + broken.get("Q3", 0), 0),
         Limit("stale writes accepted (L3, replays)", broken.get("L3", 0) + stale_accepted, 0),
-        Limit("stale writes refused", figures.refused, 1, is_least=True),
+        Limit("stale writes refused", figures.refused or None, 1, is_least=True),
         Limit("due times missed (C1)", broken.get("C1", 0), 0),
         Limit("due times fired twice (C2)", broken.get("C2", 0), 0),
         Limit(RECLAIM, figures.reclaims.at(0.99), reclaim_max, unit="s"),
