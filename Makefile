@@ -43,8 +43,8 @@ check: $(READY) ## Format, lint, types and layers: what needs no running.
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-sim: ## Run the simulator. Not built yet.
-	@echo "make sim: the simulator does not exist yet; it comes with the proof." >&2; exit 1
+sim: $(READY) ## Simulate under faults, with fresh seeds: make sim [SEEDS=100] [HOURS=0.5] [PROFILE=swarm].
+	@$(BIN)/gnomon sim --seeds $(or $(SEEDS),100) --hours $(or $(HOURS),0.5) --profile $(or $(PROFILE),swarm)
 
 bench: $(READY) ## Run a benchmark: make bench BENCH=cron|store|drain|latency|fire|idle|checker [JSON=1].
 	@$(BIN)/python -m benchmarks $(BENCH) $(if $(JSON),--json)

@@ -12,11 +12,11 @@ from typing import Any
 import asyncpg
 
 from campaign import clock
-from campaign.words import sched_set
 from gnomon.core.job import Job
 from gnomon.proof import events
 from gnomon.proof.events import Event
 from gnomon.store.rows import job_of
+from gnomon.testing.sim.told import sched_set
 
 STORE = "store"
 READER = "reader"
@@ -75,7 +75,7 @@ class Harvest:
         row = {**self.revisions[facts["id"], facts["revision"]], **facts}
         row |= {name: _instant(facts[name]) for name in _INSTANTS}
         job: Job = job_of(row)
-        return events.SchedSet, sched_set(job, since=job.updated_at)
+        return events.SchedSet, sched_set(job, since=job.updated_at, closed=())
 
     def _skip(self, facts: Facts, who: str) -> Word:
         due, recorded = _at(facts["nominal_time"]), _at(facts["recorded_at"])

@@ -1,68 +1,29 @@
-"""From an address and some options to an engine that runs: which services a process drives, and on what."""
+"""From an address and some options to an engine that runs."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import resource
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import timedelta
-from pathlib import Path
-from random import Random
+from dataclasses import dataclass, replace
+from functools import partial
 
+from gnomon.app.assembly import Assembly, EngineOptions, MakeHeartbeat, WorkerOptions
 from gnomon.app.opening import dialect_of, is_in_memory, open_hints, open_store
 from gnomon.core.ids import IdSource
-from gnomon.core.lease import LEASE
-from gnomon.core.retention import RetentionPolicy
-from gnomon.core.worker import Registration
-from gnomon.engine.clock import ClockKeeper, StoreClock
-from gnomon.engine.completer import Completer
+from gnomon.engine.clock import StoreClock
 from gnomon.engine.heartbeat import Heartbeat
-from gnomon.engine.maintenance import Maintenance
-from gnomon.engine.node import DRAIN, Node
+from gnomon.engine.node import Node
 from gnomon.engine.notebook import Capture, Notebook
 from gnomon.engine.pulse import Pulse
-from gnomon.engine.reaper import Reaper
 from gnomon.engine.recycler import Recycler
-from gnomon.engine.scheduler import BATCH, Scheduler
-from gnomon.engine.service import POLL, Service
-from gnomon.engine.shards import ShardKeeper
-from gnomon.engine.sweeper import Sweeper
+from gnomon.engine.service import Service
 from gnomon.engine.telemetry import Telemetry
-from gnomon.engine.worker import Worker
-from gnomon.errors import StoreError
-from gnomon.handlers.registry import Registry
-from gnomon.store.hints import Hints, Topic
+from gnomon.store.hints import Hints
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.sqlite import SqliteDatabase
 
-logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerOptions:
-    registration: Registration
-    handlers: Registry
-    drain: timedelta = DRAIN
-    recycle_after_attempts: int | None = None
-    recycle_above_bytes: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EngineOptions:
-    """What a process shall do. `seed` is where all its chance comes from."""
-
-    database: str
-    seed: int
-    schedules: bool = True
-    worker: WorkerOptions | None = None
-    lease: timedelta = LEASE
-    poll: timedelta = POLL
-    fire_batch: int = BATCH
-    shards: bool = True
-    retention: RetentionPolicy = field(default_factory=RetentionPolicy)
+__all__ = ["Engine", "EngineOptions", "WorkerOptions", "open_engine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,185 +49,48 @@ async def open_engine(options: EngineOptions) -> AsyncIterator[Engine]:
         stack.push_async_callback(hints.close)
         clock = StoreClock(store.clock, lease=options.lease)
         await clock.learn()
-        yield await _Assembly(options, store, hints, clock).engine(stack)
-
-
-class _Assembly:
-    """Puts the services of one process together."""
-
-    def __init__(self, options: EngineOptions, store: SqlStore, hints: Hints, clock: StoreClock) -> None:
-        self.options = options
-        self.store = store
-        self.hints = hints
-        self.clock = clock
-        self.random = Random(options.seed)  # noqa: S311 - jitter and ids, no secrets.
-        self.ids = IdSource(Random(self.random.getrandbits(128)))  # noqa: S311
-        self.telemetry = Telemetry()
-        self.services: list[Service] = [ClockKeeper(clock)]
-        self.recycler: Recycler | None = None
-        self.pulse: Pulse | None = None
-        self.on_hint: dict[Topic, Callable[[], None]] = {}
-
-    async def engine(self, stack: AsyncExitStack) -> Engine:
-        if self.options.schedules:
-            self._add_scheduler(stack)
-        worker = self.options.worker
-        node = self._worker_node(worker, stack) if worker else Node(self.services)
-        stack.callback(self.hints.listen(self._hint))
-        return Engine(node, self.store, self.hints, self.clock, self.ids, self.telemetry, self.recycler)
-
-    def _hint(self, topic: Topic) -> None:
-        wake = self.on_hint.get(topic)
-        if wake is not None:
-            wake()
-
-    def _add_scheduler(self, stack: AsyncExitStack) -> None:
-        def announce_work() -> None:
-            self.hints.announce(Topic.WORK)
-
-        scheduler = Scheduler(
-            schedules=self.store.schedules,
-            clock=self.clock,
-            ids=self.ids,
-            telemetry=self.telemetry,
-            fired=announce_work,
-            replaced=lambda: self.hints.announce(Topic.CANCEL),
-            shards=self._shards(stack),
-            batch=self.options.fire_batch,
-            poll=self.options.poll,
+        # With a file there is nobody to share with.
+        shares = options.shards and dialect_of(options.database) != SqliteDatabase.dialect
+        parts = Assembly(
+            replace(options, shards=shares), store, hints, clock, _Process(options.database, store)
         )
-        reaper = Reaper(
-            executions=self.store.executions,
-            clock=self.clock,
-            random=self.random,
-            telemetry=self.telemetry,
-            lease=self.options.lease,
-        )
-        sweeper = Sweeper(executions=self.store.executions, clock=self.clock, admitted=announce_work)
-        maintenance = Maintenance(upkeep=self.store.upkeep, clock=self.clock, policy=self.options.retention)
-        self.on_hint[Topic.SCHEDULE] = scheduler.wakeup.set
-        self.services += [scheduler, reaper, sweeper, maintenance]
+        node = parts.node(stack)
+        yield Engine(node, store, hints, clock, parts.ids, parts.telemetry, parts.recycler)
 
-    def _shards(self, stack: AsyncExitStack) -> Callable[[], Collection[int] | None]:
-        """How this scheduler knows which jobs are its own. With a file there is nobody to share with."""
-        if not self.options.shards or dialect_of(self.options.database) == SqliteDatabase.dialect:
-            return lambda: None
-        keeper = ShardKeeper(str(self.ids.next(self.clock.now())), shards=self.store.shards, clock=self.clock)
-        self.services.append(keeper)
-        stack.push_async_callback(_quietly, keeper.leave)
-        return keeper.held
 
-    def _worker_node(self, chosen: WorkerOptions, stack: AsyncExitStack) -> Node:
-        worker = self._worker(chosen, stack)
-        node = Node(
-            self.services,
-            worker=worker,
-            drain=chosen.drain,
-            goodbye=lambda: self._leave(chosen.registration),
-        )
-        self.recycler = Recycler(
-            worker,
-            drain=node.drain,
-            memory_bytes=memory_bytes,
-            attempts_max=chosen.recycle_after_attempts,
-            memory_bytes_max=chosen.recycle_above_bytes,
-        )
-        self.services += [worker, self.recycler]
-        self.on_hint[Topic.WORK] = worker.wakeup.set
-        self.on_hint[Topic.CANCEL] = self._add_heartbeat(worker, node, stack)
-        return node
+@dataclass(slots=True)
+class _Process:
+    """The ways of a process of its own."""
 
-    def _worker(self, chosen: WorkerOptions, stack: AsyncExitStack) -> Worker:
-        notebook = Notebook(
-            logs=self.store.logs,
-            checkpoints=self.store.checkpoints,
-            clock=self.clock,
-            telemetry=self.telemetry,
-        )
-        completer = Completer(
-            executions=self.store.executions,
-            clock=self.clock,
-            random=self.random,
-            notebook=notebook,
-            telemetry=self.telemetry,
-        )
-        self.services += [completer, notebook]
-        _capture(notebook, stack)
-        return Worker(
-            chosen.registration,
-            executions=self.store.executions,
-            checkpoints=self.store.checkpoints,
-            clock=self.clock,
-            ids=self.ids,
-            handlers=chosen.handlers,
-            completer=completer,
-            notebook=notebook,
-            telemetry=self.telemetry,
-            lease=self.options.lease,
-            poll=self.options.poll,
-        )
+    database: str
+    store: SqlStore
+    pulse: Pulse | None = None
 
-    def _add_heartbeat(self, worker: Worker, node: Node, stack: AsyncExitStack) -> Callable[[], None]:
-        """In a thread of its own; not for a database in memory, which nobody else can open.
-
-        Returns how to make it beat early.
-        """
-        loop = asyncio.get_running_loop()
-
-        def heartbeat(store: SqlStore) -> Heartbeat:
-            return Heartbeat(
-                worker,
-                worker.registration,
-                executions=store.executions,
-                workers=store.workers,
-                clock=self.clock,
-                drain=node.drain,
-                tell=loop.call_soon_threadsafe,
-                lease=self.options.lease,
-            )
-
-        @asynccontextmanager
-        async def with_its_own_store() -> AsyncIterator[Heartbeat]:
-            store = await open_store(self.options.database)
-            try:
-                yield heartbeat(store)
-            finally:
-                await store.close()
-
-        if is_in_memory(self.options.database):
-            here = heartbeat(self.store)
-            self.services.append(here)
+    def beat(self, make: MakeHeartbeat, services: list[Service], stack: AsyncExitStack) -> Callable[[], None]:
+        """In a thread of its own; not for a database in memory, which nobody else can open."""
+        if is_in_memory(self.database):
+            here = make(self.store)
+            services.append(here)
             return here.wakeup.set
-        self.pulse = pulse = Pulse(with_its_own_store)
+        self.pulse = pulse = Pulse(partial(self._beating, make))
         pulse.start()
         stack.push_async_callback(pulse.stop)
         return pulse.hurry
 
-    async def _leave(self, registration: Registration) -> None:
-        """Nothing runs any more, so nothing is to be renewed; and who has left must not beat again."""
+    @asynccontextmanager
+    async def _beating(self, make: MakeHeartbeat) -> AsyncIterator[Heartbeat]:
+        store = await open_store(self.database)
+        try:
+            yield make(store)
+        finally:
+            await store.close()
+
+    async def silence(self) -> None:
         if self.pulse is not None:
             await self.pulse.stop()
-        now = self.clock.now()
-        await _quietly(lambda: self.store.workers.leave(registration.id, registration.boot, now=now))
 
-
-async def _quietly(leave: Callable[[], Awaitable[None]]) -> None:
-    """Who leaves does not insist: what is not said now, others find out."""
-    try:
-        await leave()
-    except StoreError as error:
-        logger.warning("could not say good-bye: %s", error)
-
-
-def memory_bytes() -> int:
-    """What this process holds in memory right now."""
-    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
-    return int(pages) * resource.getpagesize()
-
-
-def _capture(notebook: Notebook, stack: AsyncExitStack) -> None:
-    """What handlers log goes to the notebook, too."""
-    root, capture = logging.getLogger(), Capture(notebook)
-    logging.getLogger("gnomon.job").setLevel(logging.DEBUG)
-    root.addHandler(capture)
-    stack.callback(root.removeHandler, capture)
+    def capture(self, notebook: Notebook, stack: AsyncExitStack) -> None:
+        root, capture = logging.getLogger(), Capture(notebook)
+        logging.getLogger("gnomon.job").setLevel(logging.DEBUG)
+        root.addHandler(capture)
+        stack.callback(root.removeHandler, capture)

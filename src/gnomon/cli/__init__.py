@@ -11,7 +11,7 @@ import sys
 import typer
 
 from gnomon import __version__
-from gnomon.cli import check, config, db, running
+from gnomon.cli import check, config, db, running, sim
 from gnomon.cli.exits import exit_code, line
 from gnomon.errors import GnomonError
 
@@ -41,6 +41,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, or a database that anoth
 app.command()(running.up)
 app.command()(running.scheduler)
 app.command()(running.worker)
+app.command()(sim.sim)
 app.command()(check.check)
 app.add_typer(config.app, name="config")
 app.add_typer(db.app, name="db")

@@ -102,6 +102,8 @@ class Completer:
             for claim, _ in self._decisions:
                 told = {"execution": str(claim.execution_id), "claim": claim.number, "at": now.isoformat()}
                 logger.debug("outcome decided", extra=told)
+        for listener in self._telemetry.on_decisions:
+            listener(self._decisions, now)
 
     async def _write(self, decisions: Sequence[Decision]) -> Sequence[Applied]:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from gnomon.core.execution import ExecutionId, Failure
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.lease import Leased
+from gnomon.store.base import Decision
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ class Happening(NamedTuple):
 
 
 Listener = Callable[[Happening], None]
+DecisionListener = Callable[[Sequence[Decision], datetime], None]
 
 
 class Telemetry:
@@ -50,6 +52,8 @@ class Telemetry:
     def __init__(self) -> None:
         self.counts: Counter[What] = Counter()
         self.listeners: list[Listener] = []
+        # Called with what a worker has decided about attempts, before it is written; for those who judge.
+        self.on_decisions: list[DecisionListener] = []
 
     def tell(self, what: What, leased: Leased, *, at: datetime, failure: Failure | None = None) -> None:
         self.counts[what] += 1

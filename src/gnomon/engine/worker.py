@@ -74,10 +74,7 @@ class Worker:
         if self._unanswered is None and not may_ask:
             return self._poll  # Whoever ends wakes us up.
         leased = await self._claim(free)
-        if self.is_draining:
-            self._give_back(leased)
-            return self._poll
-        return NOW if len(leased) >= free else self._poll
+        return NOW if len(leased) >= free and not self.is_draining else self._poll
 
     async def _claim(self, limit: int) -> Sequence[Leased]:
         """A request whose answer got lost is asked again until it is answered: it may have claimed."""
@@ -99,8 +96,14 @@ class Worker:
             logger.info("claim answered again", extra=told)
         states = await self._states(leased)
         self._unanswered = None
-        if not self.is_draining:
-            self._start(leased, states)
+        if self.is_draining:
+            self._give_back(leased)
+        else:
+            # The answer may have taken as long as the lease. Then somebody else may run these by now, or the
+            # next heartbeat would come too late.
+            soon = self._clock.now() + self._lease / 3
+            self._give_back(one for one in leased if one.lease_until <= soon)
+            self._start([one for one in leased if one.lease_until > soon], states)
         return leased
 
     async def _states(self, leased: Sequence[Leased]) -> Mapping[Claim, Document]:

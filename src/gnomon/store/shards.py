@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from operator import attrgetter
 
 from gnomon.core.document import check_name
 from gnomon.core.job import DEFAULT_TENANT
@@ -28,15 +29,14 @@ class SqlShards:
             now=now,
             until=until,
         )
+        seats = [row["owner"] for row in rows if row["shard"] is None]
         leases = [
             ShardLease(row["shard"], row["owner"], row["term"], row["expires_at"])
             for row in rows
             if row["shard"] is not None
         ]
-        return Division(
-            schedulers=frozenset({owner, *(row["owner"] for row in rows if row["shard"] is None)}),
-            leases=tuple(sorted(leases, key=lambda lease: lease.shard)),
-        )
+        leases.sort(key=attrgetter("shard"))
+        return Division(schedulers=frozenset({owner, *seats}), leases=tuple(leases))
 
     async def release(self, owner: str, *, now: datetime) -> None:
         await self._database.fetch("shards_release", owner=owner, seat=_seat(owner), now=now)

@@ -34,6 +34,7 @@ FLAGS = frozenset({"cancel_requested", "allow_partial_completion", "watched", "a
 ID_BYTES = 16
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_as_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def to_micros(instant: datetime) -> int:
@@ -103,7 +104,7 @@ def packed(batch: Rows) -> tuple[str, str, list[object]]:
             values[name] = f"json_extract(value, '$[{len(listed)}]')"
             listed.append(bound(column))
     rows = list(zip(*listed, strict=True)) if listed else [0] * len(batch.rows)
-    return ",".join(values), ",".join(values.values()), [*parameters, json.dumps(rows, ensure_ascii=False)]
+    return ",".join(values), ",".join(values.values()), [*parameters, _as_json(rows)]
 
 
 def read(cursor: sqlite3.Cursor) -> list[Row]:

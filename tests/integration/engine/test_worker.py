@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from types import SimpleNamespace
+from typing import NoReturn
+
+import pytest
 
 from gnomon.core.document import JSON, Document
 from gnomon.core.execution import AttemptOutcome, ExecutionStatus
 from gnomon.core.job import DEFAULT_TENANT, Definition, Delivery
-from gnomon.core.lease import LEASE
+from gnomon.core.lease import LEASE, Claim, Leased
 from gnomon.core.retry import RetryPolicy
 from gnomon.engine.attempts import NOT_HERE, STOP_GRACE
 from gnomon.engine.notebook import Capture
@@ -420,3 +425,61 @@ async def test_a_handler_that_does_not_stop_keeps_its_slot_but_not_its_execution
     gate.set()
     await ada.settle()
     assert ada.worker.running == 0
+
+
+async def test_a_claim_whose_answer_took_as_long_as_its_lease_is_given_back_not_started(rig: Rig) -> None:
+    ada = rig.worker(for_ever)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    states = ada.worker._states
+
+    async def slowly(leased: Sequence[Leased]) -> Mapping[Claim, Document]:
+        rig.clock.advance(LEASE * 0.8)
+        return await states(leased)
+
+    ada.worker._states = slowly  # type: ignore[method-assign]
+    await ada.work()
+
+    given_back = await rig.get(run)
+    assert ada.worker.running == 0
+    assert given_back.status is ExecutionStatus.QUEUED
+    assert (given_back.claim, given_back.attempts) == (1, 0)
+
+
+async def test_a_checkpoint_whose_handler_was_stopped_does_not_hold_up_the_others(rig: Rig) -> None:
+    kept: list[str] = []
+
+    async def saving(context: Context) -> JSON:
+        await context.checkpoint("here")
+        kept.append(str(context.execution_id))
+        return None
+
+    ada = rig.worker(saving)
+    job = await rig.job(PLAIN)
+    stopped, other = await rig.enqueue(job), await rig.enqueue(job)
+    await ada.worker.step()
+    await asyncio.sleep(0)
+    [first] = [claim for claim in ada.worker.claims() if claim.execution_id == stopped]
+    ada.worker.cancel([first])
+    for _ in range(5):
+        await asyncio.sleep(0)
+    await ada.settle()
+    await ada.settle()
+
+    assert kept == [str(other)]
+    assert (await rig.get(other)).status is ExecutionStatus.COMPLETED
+
+
+async def test_a_heartbeat_without_an_answer_is_given_up_long_before_the_lease_runs_out(rig: Rig) -> None:
+    ada = rig.worker(for_ever)
+    await rig.enqueue(await rig.job(PLAIN))
+    await ada.worker.step()
+
+    async def silence(*_: object, **__: object) -> NoReturn:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    ada.heartbeat._executions = SimpleNamespace(renew=silence)  # type: ignore[assignment]
+    ada.heartbeat._lease = timedelta(seconds=0.03)
+
+    with pytest.raises(StoreUnavailable, match="no answer"):
+        await ada.heartbeat.step()

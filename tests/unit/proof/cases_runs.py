@@ -378,6 +378,21 @@ def who_comes_back_is_not_refused(story: Story, wrong: bool) -> None:
     story.read()
 
 
+@case("L8")
+def who_dies_before_it_can_tell_is_not_refused(story: Story, wrong: bool) -> None:
+    story.job()
+    story.enqueue()
+    story.claim(2)
+    story.start(2)
+    story.fault(3, 60, "cut", "w/1")
+    story.again(24, Expired)
+    story.live(at=25, worker="v/1")
+    story.exit(26, token=1, attempt=1)
+    if not wrong:
+        story.fault(61, 62, "kill", "w/1")
+    story.read()
+
+
 @case("L9")
 def an_older_boot_is_accepted(story: Story, wrong: bool) -> None:
     story.job()

@@ -171,7 +171,7 @@ def l8(index: Index) -> Findings:
                 continue
             if not index.faults.open_on(earlier.src, earlier.when, later.when):
                 found.add(run.entity, f"it ran twice at once, and {earlier.src} was not broken.", later)
-            elif _was_alive(index, run, earlier.token) and not _was_refused(index, run, earlier.token):
+            elif _came_back(index, run, earlier.token) and not _was_refused(index, run, earlier.token):
                 found.add(run.entity, f"{earlier.src} came back with it and was not refused.", later)
     return found
 
@@ -184,8 +184,14 @@ def _end(index: Index, run: Run, token: int) -> datetime:
     return min([*exits, index.faults.killed(start.src, start.when)])
 
 
-def _was_alive(index: Index, run: Run, token: int) -> bool:
-    return any(one.token == token for one in run.exits)
+def _came_back(index: Index, run: Run, token: int) -> bool:
+    """Whether who ran it lived on until it could tell somebody: nothing was broken, for long enough."""
+    for one in run.exits:
+        if one.token == token and one.when is not None:
+            heard = index.faults.recovered(one.src, one.when)
+            if heard < index.faults.killed(one.src, one.when):
+                return True
+    return False
 
 
 def _was_refused(index: Index, run: Run, token: int) -> bool:
