@@ -5,18 +5,30 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
 from campaign.recorder import SOURCE, recorder_of_this_process
 from campaign.sink import tell, tell_and_wait
+from gnomon.app.connection import Connection
+from gnomon.app.engine import Engine
+from gnomon.app.gnomon import Gnomon
 from gnomon.handlers.base import Context, JobFailed
-from gnomon.handlers.functions import Functions
 
 SINK = "CAMPAIGN_SINK"
 BLINK = 0.05
 
-functions = Functions(home="campaign.jobs:functions")
+
+class Watched(Gnomon):
+    """An app that looks over the shoulder of the worker that runs it."""
+
+    @asynccontextmanager
+    async def attached(self, engine: Engine) -> AsyncIterator[Connection]:
+        engine.telemetry.on_decisions.append(RECORDER.decided)
+        async with super().attached(engine) as connection:
+            yield connection
 
 
 async def work(
@@ -60,8 +72,9 @@ def _nonce() -> str:
     return os.urandom(8).hex()
 
 
-functions.add("work", work)
-functions.add("work_in_a_thread", work_in_a_thread)
+app = Watched(home="campaign.jobs:app")
+app.functions.add("work", work)
+app.functions.add("work_in_a_thread", work_in_a_thread)
 
 # Only a worker of a campaign has something to record.
 RECORDER: Any = recorder_of_this_process() if SOURCE in os.environ else None

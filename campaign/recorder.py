@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from gnomon.handlers.base import Context
 from gnomon.proof import events
 from gnomon.proof.events import Event
 from gnomon.proof.history import History
+from gnomon.store.base import Decision
 
 SOURCE, FOLDER, SLOTS = "CAMPAIGN_SOURCE", "CAMPAIGN_FOLDER", "CAMPAIGN_SLOTS"
 
@@ -23,7 +24,6 @@ SOURCE, FOLDER, SLOTS = "CAMPAIGN_SOURCE", "CAMPAIGN_FOLDER", "CAMPAIGN_SLOTS"
 REFUSED = "late result refused"
 LOST = "lease lost; attempt stopped"
 AGAIN = "claim answered again"
-DECIDED = "outcome decided"
 
 E = TypeVar("E", bound=Event)
 
@@ -50,11 +50,13 @@ class Recorder(logging.Handler):
                 self.write(events.BeatRefused, run=said["execution"], token=said["claim"])
             case message if message == AGAIN:
                 self.write(events.Again, op="claim", req=said["request"])
-            case message if message == DECIDED:
-                # No event of its own: when it was decided belongs to the event of the change.
-                self._decided.write(f"{said['execution']} {said['claim']} {said['at']}\n".encode())
             case _:
                 pass
+
+    def decided(self, decisions: Sequence[Decision], at: datetime) -> None:
+        """No event of its own: when something was decided belongs to the event of the change."""
+        for claim, _ in decisions:
+            self._decided.write(f"{claim.execution_id} {claim.number} {at.isoformat()}\n".encode())
 
     @contextmanager
     def attempt(self, context: Context) -> Iterator[dict[str, object]]:
@@ -80,7 +82,6 @@ def recorder_of_this_process() -> Recorder:
     recorder.write(events.Up, role="worker", slots=int(os.environ[SLOTS]))
     for name in ("gnomon.engine.worker", "gnomon.engine.completer"):
         logging.getLogger(name).addHandler(recorder)
-    logging.getLogger("gnomon.engine.completer").setLevel(logging.DEBUG)
     return recorder
 
 

@@ -182,7 +182,7 @@ async def _start_nodes(campaign: Campaign, stack: AsyncExitStack) -> None:
         arguments: tuple[str, ...] = ()
         if is_worker:
             arguments = (
-                *("--app", "campaign.jobs:functions", "--slots", str(WORKER_SLOTS), "--worker-name", name),
+                *("--app", "campaign.jobs:app", "--slots", str(WORKER_SLOTS), "--worker-name", name),
                 *("--queues", ",".join(SERVES[name]), "--worker-drain-seconds", str(DRAIN_SECONDS)),
             )
         node = campaign.nodes[name] = Node(

@@ -98,10 +98,6 @@ class Completer:
             Decision(leased.claim, _change_after(leased, outcome, now=now, jitter=random()))
             for leased, outcome in ended
         ]
-        if logger.isEnabledFor(logging.DEBUG):
-            for claim, _ in self._decisions:
-                told = {"execution": str(claim.execution_id), "claim": claim.number, "at": now.isoformat()}
-                logger.debug("outcome decided", extra=told)
         for listener in self._telemetry.on_decisions:
             listener(self._decisions, now)
 
