@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -39,6 +39,7 @@ class Nemesis:
     done: Counter[Kind] = field(default_factory=Counter)
     open: int = 0
     _lost: int = 0
+    _turns: dict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
 
     def __post_init__(self) -> None:
         for name, wire in self.wires.items():
@@ -53,11 +54,13 @@ class Nemesis:
                 group.create_task(self._inflict(fault), name=f"{fault.kind} of {fault.target}")
 
     async def _inflict(self, fault: Fault) -> None:
-        self.open += 1
-        try:
-            await self._acts[fault.kind](fault)
-        finally:
-            self.open -= 1
+        """One at a time for each target: what takes longer than planned holds up the next."""
+        async with self._turns[fault.target]:
+            self.open += 1
+            try:
+                await self._acts[fault.kind](fault)
+            finally:
+                self.open -= 1
 
     @property
     def _acts(self) -> Mapping[Kind, Callable[[Fault], Awaitable[None]]]:
