@@ -182,4 +182,6 @@ def _tell(page: Report, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    app = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
+    app.command()(main)
+    app()

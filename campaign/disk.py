@@ -24,19 +24,25 @@ class Disk:
     def full(self) -> Iterator[None]:
         """Not one byte is left until the end of the block."""
         filler = self.folder / "filler"
-        free = os.statvfs(self.folder)
-        with filler.open("wb") as file:
-            with suppress(OSError):
-                os.posix_fallocate(file.fileno(), 0, free.f_bavail * free.f_frsize)
-            with suppress(OSError):
-                while file.write(b"\0" * free.f_frsize):
-                    file.flush()
-            try:
-                yield
-            finally:
-                filler.unlink()
-                with suppress(OSError):
-                    file.truncate(0)
+        file = os.open(filler, os.O_WRONLY | os.O_CREAT)
+        try:
+            _fill(file, self.folder)
+            yield
+        finally:
+            os.close(file)
+            filler.unlink()
+
+
+def _fill(file: int, folder: Path) -> None:
+    """As much as there is, then half of that, and so on: others take and give back meanwhile."""
+    free = os.statvfs(folder)
+    size, piece = 0, free.f_bavail * free.f_frsize
+    while piece >= free.f_frsize:
+        try:
+            os.posix_fallocate(file, size, piece)
+            size += piece
+        except OSError:
+            piece //= 2
 
 
 @contextmanager
