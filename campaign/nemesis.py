@@ -24,6 +24,7 @@ from tests.postgres import PostgresServer, ShutdownMode
 CROWD = 300
 TERMINATE_EVERY = 0.5
 LOOK_AGAIN = 0.02
+LAST = 1_000_000  # Numbers of faults after all those of the plan.
 RESTARTS: Mapping[Kind, ShutdownMode] = {Kind.RESTART_FAST: "fast", Kind.RESTART_IMMEDIATE: "immediate"}
 
 
@@ -111,12 +112,8 @@ class Nemesis:
         self._end(fault)
 
     async def _drain(self, fault: Fault) -> None:
-        node = self.nodes[fault.target]
-        boot = node.source
-        self._begin(fault, boot)
-        await node.drain()
-        self._end(fault, boot)
-        await node.start()
+        await self._leave(fault)
+        await self.nodes[fault.target].start()
 
     async def _pause(self, fault: Fault) -> None:
         node = self.nodes[fault.target]
@@ -234,3 +231,14 @@ class Nemesis:
             if not node.is_up:
                 await node.start()
         self.history.write(events.Heal)
+
+    async def send_all_home(self) -> None:
+        """In peace, and all at once. What they leave behind waits; nothing moves while it is read."""
+        leaving = [Fault(LAST + number, Kind.DRAIN, name, 0.0, 0.0) for number, name in enumerate(self.nodes)]
+        await asyncio.gather(*(self._leave(fault) for fault in leaving))
+
+    async def _leave(self, fault: Fault) -> None:
+        boot = self.nodes[fault.target].source
+        self._begin(fault, boot)
+        await self.nodes[fault.target].drain()
+        self._end(fault, boot)

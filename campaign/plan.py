@@ -12,7 +12,8 @@ SCHEDULERS = ("s1", "s2", "s3")
 WORKERS = ("w1", "w2", "w3", "w4")
 CLIENTS = ("c1", "c2")
 POOLED = "w2"  # The one that reaches the database through PgBouncer.
-SHORTEST_GAP, LONGEST_GAP = 2.0, 6.0
+GAPS, SHORT_GAPS = (2.0, 6.0), (0.8, 2.4)  # Seconds between two faults; less if there is little time.
+SHORT_SECONDS = 60.0
 # Somebody of each kind always works, or the times to take over would say nothing.
 BROKEN_MAX = {"s": 2, "w": 2, "c": 2, "d": 1}
 OUTAGE_SECONDS = 112.0  # So long that a job that runs every second misses more than a hundred times.
@@ -84,7 +85,8 @@ def draw(seed: int, *, seconds: float, lease: float, without: Collection[Kind] =
     until = seconds - (OUTAGE_SECONDS + 2 * lease if has_outage else 0)
     kinds = [kind for kind in _WEIGHTS if kind not in without]
     faults: list[Fault] = []
-    at = chance.uniform(SHORTEST_GAP, LONGEST_GAP)
+    gaps = GAPS if seconds > SHORT_SECONDS else SHORT_GAPS
+    at = chance.uniform(*gaps)
     while at < until:
         # Each kind once, before any comes by chance: a short campaign has seen them all, too.
         fresh = [kind for kind in kinds if all(one.kind is not kind for one in faults)]
@@ -92,7 +94,7 @@ def draw(seed: int, *, seconds: float, lease: float, without: Collection[Kind] =
         fault = _drawn(chance, kind, at=at, number=len(faults) + 1, lease=lease, busy=faults)
         if fault is not None:
             faults.append(fault)
-        at += chance.uniform(SHORTEST_GAP, LONGEST_GAP)
+        at += chance.uniform(*gaps)
     if has_outage:
         # Alone: who takes back what dead workers held stands still, too.
         faults.append(Fault(len(faults) + 1, Kind.OUTAGE, "schedulers", until + 2 * lease, OUTAGE_SECONDS))

@@ -8,8 +8,8 @@ can know.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -112,6 +112,7 @@ class _Wire:
     op: str | None = None
     ops: dict[bytes, str] = field(default_factory=dict)
     answers: Frames = field(default_factory=lambda: Frames(has_startup=False))
+    ways: Sequence[asyncio.Task[None]] = ()
 
     async def up(self, reader: asyncio.StreamReader) -> None:
         frames = Frames(has_startup=True)
@@ -157,6 +158,8 @@ class _Wire:
         """With a reset, not with a good-bye."""
         for writer in (self.client, self.server):
             writer.transport.abort()
+        for way in self.ways:
+            way.cancel()
 
 
 @dataclass
@@ -181,9 +184,8 @@ class PgProxy:
             await asyncio.gather(*self._wires, return_exceptions=True)
 
     def cut_all(self) -> None:
-        for task, wire in list(self._wires.items()):
+        for wire in list(self._wires.values()):
             wire.cut()
-            task.cancel()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.faults.mode is Mode.HOLD:
@@ -200,13 +202,10 @@ class PgProxy:
         task = asyncio.current_task()
         assert task is not None
         self._wires[task] = wire
-        ways = [asyncio.create_task(wire.up(reader)), asyncio.create_task(wire.down(answers))]
+        wire.ways = [asyncio.create_task(wire.up(reader)), asyncio.create_task(wire.down(answers))]
         try:
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(wire.ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for way in ways:
-                way.cancel()
-            with suppress(OSError):
-                await asyncio.gather(*ways, return_exceptions=True)
             wire.cut()
+            await asyncio.gather(*wire.ways, return_exceptions=True)
             self._wires.pop(task, None)

@@ -248,6 +248,7 @@ async def run(campaign: Campaign, faults: Sequence[Fault], tell: Tell) -> Nemesi
         await _while_telling(asyncio.sleep(options.quiet / 4), lambda: tell("quiet", nemesis, campaign))
         enough.set()
         await _while_telling(asyncio.sleep(options.quiet * 3 / 4), lambda: tell("quiet", nemesis, campaign))
+    await nemesis.send_all_home()
     tell("final read", nemesis, campaign)
     dsn = campaign.server.dsn(DATABASE)
     campaign.replayed = await replay(dsn)
