@@ -11,6 +11,8 @@ DATABASE = "db"
 SCHEDULERS = ("s1", "s2", "s3")
 WORKERS = ("w1", "w2", "w3", "w4")
 CLIENTS = ("c1", "c2")
+# Whose statements of each kind may lose their reply.
+WHO_SAYS = {"claim": WORKERS, "fire": SCHEDULERS, "complete": WORKERS, "submit": CLIENTS}
 POOLED = "w2"  # The one that reaches the database through PgBouncer.
 GAPS, SHORT_GAPS = (2.0, 6.0), (0.8, 2.4)  # Seconds between two faults; less if there is little time.
 SHORT_SECONDS = 60.0
@@ -106,26 +108,26 @@ def _drawn(
 ) -> Fault | None:
     """None if everybody it could hit is broken already."""
     seconds = _seconds(chance, kind, lease)
+    detail = _detail(chance, kind, before=sum(one.kind is kind for one in busy))
     near = [one.target for one in busy if one.until + 1.0 > at]
     free = [
         target
-        for target in _targets(kind)
+        for target in _targets(kind, detail)
         if target not in near and sum(one[0] == target[0] for one in near) < BROKEN_MAX[target[0]]
     ]
     if not free:
         return None
-    target = chance.choice(free)
-    return Fault(number, kind, target, round(at, 3), round(seconds, 3), _detail(chance, kind, target))
+    return Fault(number, kind, chance.choice(free), round(at, 3), round(seconds, 3), detail)
 
 
-def _targets(kind: Kind) -> Sequence[str]:
+def _targets(kind: Kind, detail: str) -> Sequence[str]:
     match kind:
         case _ if kind in _OF_DATABASE:
             return (DATABASE,)
         case Kind.POOLER:
             return (POOLED,)
         case Kind.LOST_REPLY:
-            return (*SCHEDULERS, *WORKERS, *CLIENTS)
+            return WHO_SAYS[detail]
         case Kind.CUT | Kind.BLACK_HOLE:
             return (*SCHEDULERS, *WORKERS, CLIENTS[0])
         case _:
@@ -152,9 +154,9 @@ def _seconds(chance: Random, kind: Kind, lease: float) -> float:
             return 1.0  # As long as it takes.
 
 
-def _detail(chance: Random, kind: Kind, target: str) -> str:
+def _detail(chance: Random, kind: Kind, *, before: int) -> str:
     if kind is Kind.SKEW:
         return chance.choice(("+30", "-30", "+3600", "-3600"))
     if kind is Kind.LOST_REPLY:
-        return {"s": "fire", "w": chance.choice(("claim", "complete")), "c": "submit"}[target[0]]
+        return list(WHO_SAYS)[before % len(WHO_SAYS)]
     return ""
