@@ -61,7 +61,14 @@ def _scheduled() -> Sequence[Work]:
         misfire=Misfire.RESCHEDULE,
         grace=timedelta(seconds=1),
     )
-    return [*ticks, *crons, shifted]
+    # Something is always on its way: whoever is stopped or sent home has to let go of it.
+    lasting = [
+        _work(
+            f"lasting-{seconds:g}-s", timing=Interval(timedelta(seconds=every)), seconds=seconds, queue=queue
+        )
+        for every, seconds, queue in ((6, 12.0, "slow"), (3, 2.5, "default"), (4, 7.0, "urgent"))
+    ]
+    return [*ticks, *crons, shifted, *lasting]
 
 
 def _overlapping() -> Sequence[Work]:
