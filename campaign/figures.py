@@ -11,13 +11,14 @@ from uuid import UUID
 
 from campaign.plan import SCHEDULERS, WORKERS, Kind
 from gnomon.core.job import shard_of
-from gnomon.proof.events import BeatRefused, Claim, Done, Elect, Expired, Heal, Refused, SubmitOk
+from gnomon.proof.events import BeatRefused, Claim, Done, Elect, Expired, Fire, Heal, Refused, SubmitOk
 from gnomon.proof.faults import EVERYTHING, Fault
 from gnomon.proof.index import Index
 from gnomon.proof.verdict import Verdict
 
 RESTARTS = (Kind.RESTART_FAST, Kind.RESTART_IMMEDIATE)
 BIN = timedelta(seconds=5)
+TAKEN_OVER = timedelta(seconds=15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +138,12 @@ def _owner(elects: Sequence[Elect], at: datetime) -> str | None:
     return elects[place - 1].who.partition("/")[0] if place else None
 
 
-def _next_fire(fires: Sequence[object], at: datetime) -> float | None:
+def _next_fire(fires: Sequence[Fire], at: datetime) -> float | None:
+    """None if nothing was due before others must have taken over for good."""
     for fire in fires:
-        if fire.db > at:
-            return (fire.db - max(fire.due, at)).total_seconds()
+        if fire.db is not None and fire.db > at:
+            is_affected = fire.due <= at + TAKEN_OVER
+            return (fire.db - max(fire.due, at)).total_seconds() if is_affected else None
     return None
 
 
