@@ -126,7 +126,8 @@ class Completer:
         for leased, decision, answer in zip(self._in_hand, self._decisions, answers, strict=True):
             change = decision.change
             if answer is Applied.LOST:
-                logger.warning("late result refused", extra={"execution": str(leased.claim.execution_id)})
+                told = {"execution": str(leased.claim.execution_id), "claim": leased.claim.number}
+                logger.warning("late result refused", extra=told)
                 self._telemetry.tell(What.REFUSED, leased, at=now)
             else:
                 self._telemetry.tell(_what(change), leased, at=now, failure=change.failure)

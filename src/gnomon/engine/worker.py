@@ -91,6 +91,9 @@ class Worker:
         failpoint(At.CLAIM_BEFORE)
         leased = await self._executions.claim(request, now=now, lease_until=now + self._lease)
         failpoint(At.CLAIM_AFTER)
+        if request.is_repeat:
+            told = {"request": str(request.id), "executions": len(leased)}
+            logger.info("claim answered again", extra=told)
         states = await self._states(leased)
         self._unanswered = None
         if self.is_draining:
@@ -150,7 +153,8 @@ class Worker:
         for claim in claims:
             attempt = self._attempts.get(claim)
             if attempt is not None and not attempt.is_settled:
-                logger.warning("lease lost; attempt stopped", extra={"execution": str(claim.execution_id)})
+                told = {"execution": str(claim.execution_id), "claim": claim.number}
+                logger.warning("lease lost; attempt stopped", extra=told)
                 self._telemetry.tell(What.LOST, attempt.leased, at=self._clock.now())
                 attempt.ask_to_stop(Stop.LOST)
 

@@ -514,6 +514,20 @@ def a_cancelled_run_has_an_effect_much_later(story: Story, wrong: bool) -> None:
     story.read()
 
 
+@case("E5")
+def who_stood_still_could_not_be_told_to_stop(story: Story, wrong: bool) -> None:
+    """The sink tells of the effect, but it was the worker that was broken."""
+    story.job()
+    story.enqueue()
+    story.claim(2)
+    story.start(2)
+    story.store(3, CancelOk, run="r")
+    story.fault(3, 25, "pause", "other" if wrong else "w")
+    story.end(24, Cancelled, kind="lease_expired")
+    story.effect(31)
+    story.read()
+
+
 # R ------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,187 @@
+"""The report of a campaign: one page in Markdown, and the same with pictures in HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from campaign.figures import Limit, Times
+from campaign.judging import FAILOVER, FIRST_CLAIM, NOT_HERE, RECLAIM, Judgement
+from campaign.plan import WHAT, Kind
+from campaign.plots import COLOURS, WHOSE, distribution, throughput
+
+Row = Sequence[str]
+
+STYLE = """body{font:15px/1.5 sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#222}
+table{border-collapse:collapse;margin:1rem 0}td,th{border:1px solid #ccc;padding:.2rem .6rem;text-align:left}
+.bad{background:#fbe3e0}pre{background:#f5f5f5;padding:.6rem;overflow:auto}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    head: Row
+    rows: Sequence[Row]
+    bad: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the page says. `facts` are the circumstances, `skipped` what could not be broken, and why."""
+
+    judgement: Judgement
+    command: str
+    facts: Mapping[str, str]
+    skipped: Mapping[str, str]
+    unexpected: Sequence[str]
+
+    @property
+    def is_clean(self) -> bool:
+        return self.judgement.is_clean
+
+    def _parts(self) -> Iterator[tuple[str, Table | str]]:
+        """Headings, each with a table or a text."""
+        judgement = self.judgement
+        figures, verdict = judgement.figures, judgement.verdict
+        yield "Must hold", _limits(judgement.limits)
+        yield "Circumstances", Table(("what", "value"), list(self.facts.items()))
+        yield (
+            "Faults",
+            Table(
+                ("kind", "times", "what was done"),
+                [(kind, str(count), WHAT[Kind(kind)]) for kind, count in sorted(figures.faults.items())],
+            ),
+        )
+        if self.skipped:
+            yield "Left out", Table(("what", "why"), list(self.skipped.items()))
+        yield (
+            "Times to recover",
+            Table(
+                ("from, to", "cases", "p50", "p99", "max"),
+                [
+                    ("SIGKILL of a worker, next claim of what it held", *_times(figures.reclaims)),
+                    ("SIGKILL of a scheduler, its due times fired by another", *_times(figures.failovers)),
+                    ("database accepts again, first claim", *_times(figures.first_claims)),
+                ],
+            ),
+        )
+        yield (
+            "Invariants",
+            Table(
+                ("name", "cases", "broken"),
+                [(one.invariant, str(one.checked), str(len(one.violations))) for one in verdict.findings],
+                frozenset(n for n, one in enumerate(verdict.findings) if one.violations),
+            ),
+        )
+        yield (
+            "Coverage",
+            Table(
+                ("what", "seen"),
+                [(name, _seen(name, count, self.skipped)) for name, count in verdict.coverage.items()],
+            ),
+        )
+        told = [
+            f"{one.violation.invariant} {one.violation.entity}: {one.violation.what}" for one in verdict.told
+        ]
+        if lines := [*verdict.missing, *self.unexpected, *told]:
+            yield "What is wrong", "\n".join(lines[:50])
+
+    @property
+    def _verdict(self) -> str:
+        outcome = self.judgement.verdict.outcome
+        limits = "all limits hold" if all(one.holds for one in self.judgement.limits) else "a limit is broken"
+        return f"The checker says: {outcome}; {limits}."
+
+    @property
+    def markdown(self) -> str:
+        lines = [
+            "# Report of a campaign",
+            "",
+            f"{self._verdict} Pictures are in [the same page in HTML](campaign-report.html).",
+            "What it all means is in [how to run the campaign](../how-to/run-the-campaign.md).",
+            "",
+            "```bash",
+            self.command,
+            "```",
+        ]
+        for heading, part in self._parts():
+            lines += ["", f"## {heading}", "", *(_as_markdown(part))]
+        return "\n".join(lines) + "\n"
+
+    @property
+    def html(self) -> str:
+        figures, limits = self.judgement.figures, {one.what: one.limit for one in self.judgement.limits}
+        legend = ", ".join(
+            f'<span style="color:{COLOURS[whose]}">■</span> {name}' for whose, name in WHOSE.items()
+        )
+        pictures = [
+            f"<h2>Throughput, with a band for each fault</h2><p>{legend}</p>{throughput(figures)}",
+            "<h2>Recovery: how many took at most so long; the dashed line is the limit</h2>",
+            *(
+                distribution(times, limits[name], name)
+                for name, times in (
+                    (RECLAIM, figures.reclaims),
+                    (FAILOVER, figures.failovers),
+                    (FIRST_CLAIM, figures.first_claims),
+                )
+                if times.seconds
+            ),
+        ]
+        parts = [f"<h2>{escape(heading)}</h2>{_as_html(part)}" for heading, part in self._parts()]
+        return (
+            '<!doctype html><html lang="en"><meta charset="utf-8"><title>Report of a campaign</title>'
+            f"<style>{STYLE}</style><h1>Report of a campaign</h1><p>{escape(self._verdict)}</p>"
+            f"<pre>{escape(self.command)}</pre>{parts[0]}{''.join(pictures)}{''.join(parts[1:])}</html>\n"
+        )
+
+
+def _limits(limits: Sequence[Limit]) -> Table:
+    rows = [
+        (
+            one.what,
+            "nothing measured" if one.found is None else f"{one.found:.4g} {one.unit}".strip(),
+            f"{'at least' if one.is_least else 'at most'} {one.limit:g} {one.unit}".strip(),
+            "yes" if one.holds else "NO",
+        )
+        for one in limits
+    ]
+    return Table(
+        ("what", "found", "limit", "holds"),
+        rows,
+        frozenset(n for n, one in enumerate(limits) if not one.holds),
+    )
+
+
+def _times(times: Times) -> Row:
+    shares = [times.at(share) for share in (0.5, 0.99, 1.0)]
+    return (str(len(times.seconds)), *("-" if one is None else f"{one:.2f} s" for one in shares))
+
+
+def _seen(name: str, count: int, skipped: Mapping[str, str]) -> str:
+    why = NOT_HERE.get(name) or skipped.get(name)
+    return f"{count} ({why})" if why and not count else str(count)
+
+
+def _as_markdown(part: Table | str) -> list[str]:
+    if isinstance(part, str):
+        return ["```text", part, "```"]
+    return [
+        _row(part.head),
+        _row(["---"] * len(part.head)),
+        *(_row(row) for row in part.rows),
+    ]
+
+
+def _row(cells: Row) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _as_html(part: Table | str) -> str:
+    if isinstance(part, str):
+        return f"<pre>{escape(part)}</pre>"
+    head = "".join(f"<th>{escape(cell)}" for cell in part.head)
+    rows = "".join(
+        f"<tr{' class=bad' if number in part.bad else ''}>" + "".join(f"<td>{escape(cell)}" for cell in row)
+        for number, row in enumerate(part.rows)
+    )
+    return f"<table><tr>{head}{rows}</table>"
