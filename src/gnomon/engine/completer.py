@@ -94,9 +94,12 @@ class Completer:
         now, random = self._clock.now(), self._random.random
         ended = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
         self._in_hand = [one.leased for one in ended]
+        try:
+            changes = [after(leased, outcome, now=now, jitter=random()) for leased, outcome in ended]
+        except Exception:  # One of them makes no sense.
+            changes = [_change_after(leased, outcome, now=now, jitter=random()) for leased, outcome in ended]
         self._decisions = [
-            Decision(leased.claim, _change_after(leased, outcome, now=now, jitter=random()))
-            for leased, outcome in ended
+            Decision(leased.claim, change) for (leased, _), change in zip(ended, changes, strict=True)
         ]
         for listener in self._telemetry.on_decisions:
             listener(self._decisions, now)
@@ -123,6 +126,9 @@ class Completer:
 
     def _tell(self, answers: Sequence[Applied]) -> None:
         now = self._clock.now()
+        if not self._telemetry.listeners and Applied.LOST not in answers:
+            self._telemetry.count(_what(change) for _, change in self._decisions)
+            return
         for leased, decision, answer in zip(self._in_hand, self._decisions, answers, strict=True):
             change = decision.change
             if answer is Applied.LOST:

@@ -116,14 +116,14 @@ class Worker:
 
     def _start(self, leased: Sequence[Leased], states: Mapping[Claim, Document]) -> None:
         loop, now = asyncio.get_running_loop(), self._clock.now()
-        settle, leave = self._settle, self._leave
+        settle, leave, before, after = self._settle, self._leave, At.START_BEFORE, At.START_AFTER
         for one in leased:
-            failpoint(At.START_BEFORE)
+            failpoint(before)
             attempt = Attempt(one, settle, leave)
             handler = self._handlers.handler(one.revision.definition.kind)
             attempt.task = loop.create_task(attempt.run(handler, Context(one, self, states.get(one.claim))))
             self._attempts[one.claim] = attempt
-            failpoint(At.START_AFTER)
+            failpoint(after)
         self.started += len(leased)
         # After the attempts have begun: they need not wait until it is told, which may be a line of log each.
         loop.call_soon(partial(self._telemetry.tell_all, What.STARTED, leased, at=now))
