@@ -20,6 +20,7 @@ from random import Random
 
 from gnomon.app.attaching import attached_apps
 from gnomon.app.engine import Engine, EngineOptions, WorkerOptions, open_engine
+from gnomon.app.garbage import collect_seldom
 from gnomon.app.leaving import left_behind
 from gnomon.app.opening import alone_on, dialect_of, open_database
 from gnomon.core.execution import WorkerId
@@ -59,6 +60,7 @@ async def run_process(settings: Settings, role: Role, *, beside: Beside | None =
     threads = ThreadPoolExecutor(thread_name_prefix="gnomon-to-thread")
     asyncio.get_running_loop().set_default_executor(threads)
     async with running_engine(settings, role) as engine, beside(engine) if beside else nullcontext():
+        collect_seldom()
         was_told = await _until_told(engine)
     if engine.recycler is not None and engine.recycler.has_asked and not was_told:
         logger.info("starting anew")

@@ -36,14 +36,22 @@ class Stop(StrEnum):
 
 
 class Attempt:
-    """`settle` is called once with the outcome; with None if there is nothing left to say."""
+    """`settle` is called once with the outcome; with None if there is nothing left to say.
+
+    `leave` is called when its code is over, which may be later: then its slot is free. Perhaps twice.
+    """
 
     __slots__ = (
-        "_alarm", "_settle", "is_settled", "leased", "log_bytes", "log_is_behind", "log_is_full", "log_lines",
-        "stop", "task",
+        "_alarm", "_leave", "_settle", "is_settled", "leased", "log_bytes", "log_is_behind", "log_is_full",
+        "log_lines", "stop", "task",
     )  # fmt: skip
 
-    def __init__(self, leased: Leased, settle: Callable[[Attempt, Outcome | None], None]) -> None:
+    def __init__(
+        self,
+        leased: Leased,
+        settle: Callable[[Attempt, Outcome | None], None],
+        leave: Callable[[Attempt], None],
+    ) -> None:
         self.leased = leased
         self.stop: Stop | None = None
         self.is_settled = False
@@ -53,6 +61,7 @@ class Attempt:
         self.log_is_full = False
         self.log_is_behind = False
         self._settle = settle
+        self._leave = leave
         self._alarm: asyncio.TimerHandle | None = None
 
     async def run(self, handler: Handler, context: Context) -> None:
@@ -69,6 +78,7 @@ class Attempt:
         if self._alarm is not None:
             self._alarm.cancel()
         self._end(outcome)
+        self._leave(self)
 
     def ask_to_stop(self, why: Stop) -> None:
         """Idempotent, except that a lost lease overrules every other reason: then nothing may be written."""
@@ -79,14 +89,16 @@ class Attempt:
             return
         self.stop = why
         assert self.task is not None
+        # A task that is stopped before it began runs nothing, so `run` cannot say that it is over.
+        self.task.add_done_callback(self._close)
         self.task.cancel()
         self._ring_in(STOP_GRACE, self._give_up)
 
-    def close(self) -> None:
-        """Its task is over. One that was stopped before it began has not said anything yet."""
+    def _close(self, _: object) -> None:
         if not self.is_settled:
             outcome = self._stopped()
             self._end(Released(has_started=False) if isinstance(outcome, Released) else outcome)
+        self._leave(self)
 
     def _give_up(self) -> None:
         """The handler does not stop. Its slot stays taken, but its execution need not wait for it."""

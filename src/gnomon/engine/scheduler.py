@@ -69,6 +69,8 @@ class Scheduler:
 
     async def step(self) -> timedelta:
         now = self._clock.now()
+        if await self._fire_planned(now):
+            return NOW
         self._passed_over = {job: until for job, until in self._passed_over.items() if now < until}
         next_due = await self._schedules.next_due(passed_over=self._passed_over)
         if next_due is None:
@@ -78,8 +80,6 @@ class Scheduler:
         if next_due > now:
             await self._look_ahead(next_due)
             return max(NOW, next_due - self._clock.now())
-        if await self._fire_planned(now):
-            return NOW
         shards = None if now - next_due > OVERDUE else self._shards()
         due = await self._schedules.due(
             now=now, limit=self._batch, shards=shards, passed_over=self._passed_over

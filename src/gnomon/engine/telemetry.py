@@ -62,6 +62,13 @@ class Telemetry:
             run = leased.claim.execution_id
             self._happened(Happening(what, at, leased.tenant_id, leased.job_id, run, leased.attempt, note))
 
+    def tell_all(self, what: What, many: Sequence[Leased], *, at: datetime) -> None:
+        if self.listeners:
+            for leased in many:
+                self.tell(what, leased, at=at)
+        else:
+            self.counts[what] += len(many)
+
     def tell_of_job(
         self,
         what: What,

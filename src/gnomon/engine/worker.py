@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
 from gnomon.core.document import Document
@@ -116,21 +116,17 @@ class Worker:
 
     def _start(self, leased: Sequence[Leased], states: Mapping[Claim, Document]) -> None:
         loop, now = asyncio.get_running_loop(), self._clock.now()
+        settle, leave = self._settle, self._leave
         for one in leased:
             failpoint(At.START_BEFORE)
-            attempt = Attempt(one, self._settle)
+            attempt = Attempt(one, settle, leave)
             handler = self._handlers.handler(one.revision.definition.kind)
             attempt.task = loop.create_task(attempt.run(handler, Context(one, self, states.get(one.claim))))
-            attempt.task.add_done_callback(partial(self._over, attempt))
             self._attempts[one.claim] = attempt
             failpoint(At.START_AFTER)
         self.started += len(leased)
         # After the attempts have begun: they need not wait until it is told, which may be a line of log each.
-        loop.call_soon(self._tell_of_start, leased, now)
-
-    def _tell_of_start(self, leased: Sequence[Leased], at: datetime) -> None:
-        for one in leased:
-            self._telemetry.tell(What.STARTED, one, at=at)
+        loop.call_soon(partial(self._telemetry.tell_all, What.STARTED, leased, at=now))
 
     def _give_back(self, leased: Iterable[Leased]) -> None:
         for one in leased:
@@ -143,9 +139,8 @@ class Worker:
         if outcome is not None:
             self._completer.add(attempt.leased, outcome)
 
-    def _over(self, attempt: Attempt, _: object) -> None:
-        attempt.close()
-        del self._attempts[attempt.leased.claim]
+    def _leave(self, attempt: Attempt) -> None:
+        self._attempts.pop(attempt.leased.claim, None)
         self.wakeup.set()
 
     def claims(self) -> Sequence[Claim]:

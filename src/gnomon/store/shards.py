@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from operator import attrgetter
 
 from gnomon.core.document import check_name
 from gnomon.core.job import DEFAULT_TENANT
@@ -29,13 +28,9 @@ class SqlShards:
             now=now,
             until=until,
         )
-        seats = [row["owner"] for row in rows if row["shard"] is None]
-        leases = [
-            ShardLease(row["shard"], row["owner"], row["term"], row["expires_at"])
-            for row in rows
-            if row["shard"] is not None
-        ]
-        leases.sort(key=attrgetter("shard"))
+        # By place, not by name: these are read often, and all of them each time.
+        seats = [name for shard, name, *_ in rows if shard is None]
+        leases = sorted([ShardLease(*row) for row in rows if row[0] is not None])
         return Division(schedulers=frozenset({owner, *seats}), leases=tuple(leases))
 
     async def release(self, owner: str, *, now: datetime) -> None:

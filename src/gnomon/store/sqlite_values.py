@@ -108,9 +108,13 @@ def packed(batch: Rows) -> tuple[str, str, list[object]]:
 
 
 def read(cursor: sqlite3.Cursor) -> list[Row]:
+    found = cursor.fetchall()
+    if not found:
+        return []
     names = [column[0] for column in cursor.description]
-    columns = zip(*cursor.fetchall(), strict=True)
-    converted = [_read_column(name, column) for name, column in zip(names, columns, strict=False)]
+    converted = [
+        _read_column(name, column) for name, column in zip(names, zip(*found, strict=True), strict=True)
+    ]
     return list(map(partial(sqlite3.Row, cursor), zip(*converted, strict=True)))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from types import SimpleNamespace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -22,6 +22,7 @@ from gnomon.engine.notebook import Capture
 from gnomon.engine.telemetry import What
 from gnomon.errors import LeaseLost, StoreUnavailable
 from gnomon.handlers.base import Context, NotHere
+from gnomon.store.base import Applied
 from tests.integration.engine.rig import Rig
 
 PLAIN = Definition(kind="test")
@@ -498,3 +499,69 @@ async def test_a_heartbeat_without_an_answer_is_given_up_long_before_the_lease_r
 
     with pytest.raises(StoreUnavailable, match="no answer"):
         await ada.heartbeat.step()
+
+
+async def test_what_has_ended_is_held_until_it_is_written(rig: Rig) -> None:
+    ada = rig.worker(done)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    await ada.worker.step()
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+    assert ada.worker.running == 0
+    assert [claim.execution_id for claim in ada.worker.claims()] == [run]
+    await ada.settle()
+    assert ada.worker.claims() == []
+
+
+async def test_what_is_granted_to_a_worker_that_leaves_is_given_back(rig: Rig) -> None:
+    ada = rig.worker(for_ever)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    states = ada.worker._states
+
+    async def meanwhile(leased: Sequence[Leased]) -> Mapping[Claim, Document]:
+        ada.worker.stop_claiming()
+        return await states(leased)
+
+    ada.worker._states = meanwhile  # type: ignore[method-assign]
+    await ada.work()
+
+    given_back = await rig.get(run)
+    assert given_back.status is ExecutionStatus.QUEUED
+    assert (given_back.claim, given_back.attempts) == (1, 0)
+
+
+async def test_a_worker_that_leaves_asks_for_nothing_and_holds_on_to_what_runs(rig: Rig) -> None:
+    ada = rig.worker(for_ever)
+    job = await rig.job(PLAIN)
+    running = await rig.enqueue(job)
+    await ada.worker.step()
+    waiting = await rig.enqueue(job)
+
+    ada.worker.stop_claiming()
+    await ada.worker.step()
+
+    assert [claim.execution_id for claim in ada.worker.claims()] == [running]
+    assert (await rig.get(waiting)).claim == 0
+
+
+async def test_an_outcome_that_could_not_be_written_is_written_later(rig: Rig) -> None:
+    ada = rig.worker(done)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    apply, calls = rig.store.executions.apply, []
+
+    async def gone_at_first(*args: Any, **kwargs: Any) -> Sequence[Applied]:
+        calls.append(args)
+        if len(calls) == 1:
+            raise StoreUnavailable("gone")
+        return await apply(*args, **kwargs)
+
+    ada.completer._executions = SimpleNamespace(apply=gone_at_first)  # type: ignore[assignment]
+    with pytest.raises(StoreUnavailable):
+        await ada.work()
+    assert not ada.worker.is_empty
+
+    await ada.settle()
+
+    assert ada.worker.is_empty
+    assert (await rig.get(run)).status is ExecutionStatus.COMPLETED

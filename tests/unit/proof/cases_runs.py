@@ -347,6 +347,17 @@ def what_a_dead_worker_held_is_left_there(story: Story, wrong: bool) -> None:
     story.read()
 
 
+@case("L7")
+def a_claim_that_was_long_on_its_way_is_left_there(story: Story, wrong: bool) -> None:
+    story.job()
+    story.enqueue()
+    story.fault(3, None, "kill", "w/1")
+    story.claim(50, lease_until=t(22))
+    story.again(80 if wrong else 52, Expired)
+    story.live(at=81, worker="v/1")
+    story.read()
+
+
 @case("L8")
 def a_run_runs_twice_at_once(story: Story, wrong: bool) -> None:
     story.job()

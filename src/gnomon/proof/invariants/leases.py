@@ -137,13 +137,15 @@ def l7(index: Index) -> Findings:
         since, end = segment.last_sign, segment.end
         if since is None or read_at is None:
             continue
-        deadline = segment.lease_until + known.reaper + REAP_SLACK
+        # A claim or a renewal that was long on its way may be granted when its lease has run out already.
+        ran_out = max(segment.lease_until, since)
+        deadline = ran_out + known.reaper + REAP_SLACK
         ended = end.db if end is not None and end.db is not None else read_at
-        if ended <= segment.lease_until or not _reapers_work(index, segment, until=deadline):
+        if ended <= ran_out or not _reapers_work(index, segment, until=deadline):
             continue
         found.checked += 1
         if ended > deadline:
-            late = (ended - segment.lease_until).total_seconds()
+            late = (ended - ran_out).total_seconds()
             found.add(run.entity, f"its lease ran out, and for {late:.1f} s nobody took it back.", end)
     return found
 

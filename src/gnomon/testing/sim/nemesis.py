@@ -7,6 +7,7 @@ from contextvars import copy_context
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from gnomon.engine.clock import LEARN_EVERY
 from gnomon.proof import events
 from gnomon.testing.sim.network import FAIR, Line, Weather
 from gnomon.testing.sim.pen import NEMESIS
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 DATABASE = "db"
 AWAY = "away"
 KNOWS_THE_TIME = timedelta(seconds=1)
+ASKS_FOR_THE_TIME = 2 * LEARN_EVERY  # What keeps it from asking for longer is another fault.
 Undo = Callable[[], None]
 
 
@@ -116,17 +118,18 @@ class Nemesis:
             undo()
         node = self._world.nodes.get(fault.target)
         if fault.kind is FaultKind.SUSPEND and node is not None and node.boot and node.boot.process:
-            self._end_when_told_the_time(fault, node.boot)
+            self._end_when_told_the_time(fault, node.boot, patience=ASKS_FOR_THE_TIME)
         else:
             self._tell_end(fault)
 
-    def _end_when_told_the_time(self, fault: Fault, boot: Boot) -> None:
+    def _end_when_told_the_time(self, fault: Fault, boot: Boot, patience: timedelta) -> None:
         """Who slept does not know it until the store tells what time it is. So long, its leases are short."""
         late = self._world.now() - boot.clock.now()
-        if late < KNOWS_THE_TIME or boot.line.is_dead:
+        if late < KNOWS_THE_TIME or boot.line.is_dead or patience <= timedelta(0):
             self._tell_end(fault)
         else:
-            self._later(KNOWS_THE_TIME.total_seconds(), self._end_when_told_the_time, fault, boot)
+            left = patience - KNOWS_THE_TIME
+            self._later(KNOWS_THE_TIME.total_seconds(), self._end_when_told_the_time, fault, boot, left)
 
     def _tell_end(self, fault: Fault) -> None:
         self._world.recorder.write(

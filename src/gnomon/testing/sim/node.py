@@ -19,11 +19,9 @@ from gnomon.engine.node import Node
 from gnomon.engine.notebook import Capture, Notebook
 from gnomon.engine.service import Service, Stopping, drive
 from gnomon.errors import StoreUnavailable
-from gnomon.handlers.registry import Registry
 from gnomon.proof.events import source_of
 from gnomon.store.hints import LocalHints, Topic
 from gnomon.store.sql_store import SqlStore
-from gnomon.testing.sim.handler import SimulatedHandler
 from gnomon.testing.sim.loop import STRAND, Strand
 from gnomon.testing.sim.network import Line, RemoteStore
 from gnomon.testing.sim.scenario import NodeSpec, Role
@@ -110,6 +108,7 @@ class Boot:
         self.process: Node | None = None
         self._stop_beating: Callable[[], Awaitable[None]] = _no_heartbeat
         self.slots = spec.slots if spec.role is Role.WORKER else 0
+        self.queues = spec.queues if spec.role is Role.WORKER else ()
         live = self._live if spec.role is not Role.CLIENT else self._attend
         self.task = world.loop.create_task(live(), name=self.source, context=self._contexts[self.main])
 
@@ -162,11 +161,13 @@ class Boot:
             worker=self._worker() if spec.role is Role.WORKER else None,
             lease=timedelta(seconds=scenario.lease),
             poll=timedelta(seconds=scenario.poll),
+            # As in production: who is alone has nobody to share with.
+            shards=sum(one.role is Role.SCHEDULER for one in scenario.nodes) > 1,
         )
 
     def _worker(self) -> WorkerOptions:
         spec = self.node.spec
-        handlers = Registry([SimulatedHandler(self)])
+        handlers = self.world.handlers(self)
         boot = IdSource(self.world.chance.fork(f"boot:{self.source}")).next(self.clock.now())
         registration = Registration(
             WorkerId(spec.name), boot, spec.name, spec.slots, handlers.kinds, frozenset(spec.queues)

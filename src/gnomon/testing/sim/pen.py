@@ -57,7 +57,9 @@ class Pen:
     # Processes ------------------------------------------------------------------------------------------
 
     def up(self, boot: Boot) -> None:
-        self.write(events.Up, boot.source, role=str(boot.node.spec.role), slots=boot.slots)
+        self.write(
+            events.Up, boot.source, role=str(boot.node.spec.role), slots=boot.slots, queues=boot.queues
+        )
 
     def down(self, boot: Boot) -> None:
         self.write(events.Down, boot.source)

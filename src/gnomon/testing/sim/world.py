@@ -6,7 +6,8 @@ import asyncio
 import logging
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from gnomon.core.job import DEFAULT_TENANT
 from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.records import ExecutionFilter
 from gnomon.engine.telemetry import Happening, What
+from gnomon.handlers.registry import Registry
 from gnomon.proof import events
 from gnomon.proof.events import Event
 from gnomon.store.hints import Topic
@@ -24,6 +26,7 @@ from gnomon.store.sql_store import SqlStore
 from gnomon.store.sqlite import MEMORY, SqliteDatabase
 from gnomon.testing.sim.chance import Chance
 from gnomon.testing.sim.clients import Clients
+from gnomon.testing.sim.handler import SimulatedHandler
 from gnomon.testing.sim.loop import VirtualLoop
 from gnomon.testing.sim.nemesis import Nemesis
 from gnomon.testing.sim.network import Network
@@ -71,16 +74,8 @@ class World:
         self.clients = Clients(self)
         self.nemesis = Nemesis(self)
         self._expect()
-        await self.clients.make_jobs()
-        for spec in scenario.nodes:
-            node = self.nodes[spec.name] = SimulatedNode(self, spec)
-            node.start()
-        self.clients.schedule(scenario.acts)
-        self.nemesis.schedule(scenario.faults)
-        await asyncio.sleep(scenario.healed_at - self.loop.time())
-        self.nemesis.heal()
-        await asyncio.sleep(scenario.seconds - self.loop.time())
-        runs = await self._final_read()
+        async with self._settled():
+            runs = await self._years()
         # A copy of what may grow: at the end of the world everything is cancelled, and messages still arrive.
         return Story(
             scenario,
@@ -95,6 +90,25 @@ class World:
             self.nemesis.count,
         )
 
+    @asynccontextmanager
+    async def _settled(self) -> AsyncIterator[None]:
+        """The jobs are there, before anything goes wrong."""
+        await self.clients.make_jobs()
+        yield
+
+    async def _years(self) -> list[Execution]:
+        """From the beginning to the end. Returns what was found there."""
+        scenario = self.scenario
+        for spec in scenario.nodes:
+            node = self.nodes[spec.name] = SimulatedNode(self, spec)
+            node.start()
+        self.clients.schedule(scenario.acts)
+        self.nemesis.schedule(scenario.faults)
+        await asyncio.sleep(scenario.healed_at - self.loop.time())
+        self.nemesis.heal()
+        await asyncio.sleep(scenario.seconds - self.loop.time())
+        return await self._final_read()
+
     def _expect(self) -> None:
         # A hint may get lost, and then a worker finds out when it polls.
         tolerance = PUNCTUAL + self.scenario.poll
@@ -104,6 +118,15 @@ class World:
         """Everything there is, straight from the store."""
         self.clients.close()
         self.is_over = True
+        found = await self.kept()
+        for one in found:
+            self.recorder.write(
+                events.Kept, NEMESIS, run=str(one.id), job=str(one.job_id), state=str(one.status)
+            )
+        self.recorder.write(events.Read, NEMESIS, kept=len(found))
+        return found
+
+    async def kept(self) -> list[Execution]:
         found: list[Execution] = []
         after = None
         while True:
@@ -113,13 +136,11 @@ class World:
             found += page.items
             after = page.next
             if after is None:
-                break
-        for one in found:
-            self.recorder.write(
-                events.Kept, NEMESIS, run=str(one.id), job=str(one.job_id), state=str(one.status)
-            )
-        self.recorder.write(events.Read, NEMESIS, kept=len(found))
-        return found
+                return found
+
+    def handlers(self, boot: Boot) -> Registry:
+        """What its worker can run."""
+        return Registry([SimulatedHandler(boot)])
 
     # What nodes do to the world -------------------------------------------------------------------------
 
