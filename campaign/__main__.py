@@ -7,7 +7,7 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,11 +17,10 @@ from rich.status import Status
 
 from campaign import clock
 from campaign.disk import Disk, small_disk
-from campaign.judging import judged
 from campaign.nemesis import Nemesis
 from campaign.nodes import FAKETIME
 from campaign.plan import Fault, Kind, draw
-from campaign.report import Report
+from campaign.report import Circumstances, Report, keep_circumstances, report_of
 from campaign.run import Campaign, Options, Tell, opened, run
 from gnomon import __version__
 from gnomon.store.base import Applied
@@ -45,6 +44,9 @@ Coverage = Annotated[
 ]
 Keep = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Keep histories and logs there.")]
 Into = Annotated[Path | None, typer.Option("--report", metavar="FOLDER", help="Write the report there.")]
+Again = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="Run nothing; judge once more what was kept there.")
+]
 
 
 def main(
@@ -56,6 +58,7 @@ def main(
     coverage: Coverage = 1,
     keep: Keep = None,
     report: Into = None,
+    again: Again = None,
 ) -> None:
     """Break a real cluster on purpose for a while, and let the checker judge what it did.
 
@@ -72,8 +75,14 @@ def main(
 
         python -m campaign --minutes 2 --seed 7 --only kill,pause --keep /tmp/broken
 
+        python -m campaign --again /tmp/broken
+
         gnomon check /tmp/broken/history --svg pictures
     """
+    if again is not None:
+        page = report_of(again)
+        _tell(page, report or again)
+        raise typer.Exit(0 if page.is_clean else 1)
     clock.measure()
     folder = keep or Path(tempfile.mkdtemp(prefix="gnomon-campaign-"))
     seed = secrets.randbelow(10**6) if seed is None else seed
@@ -90,10 +99,12 @@ def main(
         if all(fault.kind is not Kind.OUTAGE for fault in faults):
             skipped[Kind.OUTAGE] = "the campaign is too short for it"
         campaign = asyncio.run(_run(options, disk, faults))
-    page = _report(campaign, skipped, f"make campaign MINUTES={minutes:g} SEED={seed}", coverage)
+    command = f"make campaign MINUTES={minutes:g} SEED={seed}"
+    keep_circumstances(folder, _circumstances(campaign, skipped, command, coverage))
+    page = report_of(folder)
     _tell(page, report or folder)
-    if keep is None and page.is_clean:
-        shutil.rmtree(folder, ignore_errors=report is not None)
+    if keep is None and report is not None and page.is_clean:
+        shutil.rmtree(folder)
     raise typer.Exit(0 if page.is_clean else 1)
 
 
@@ -141,36 +152,35 @@ def _teller(status: Status, planned: int) -> Tell:
     return tell
 
 
-def _report(campaign: Campaign, skipped: dict[Kind, str], command: str, coverage: int) -> Report:
+def _circumstances(
+    campaign: Campaign, skipped: Mapping[Kind, str], command: str, coverage: int
+) -> Circumstances:
     options = campaign.options
     seconds = options.seconds + options.quiet
-    judgement = judged(
-        campaign.histories,
-        lease=options.lease,
-        without={COVERS[kind]: why for kind, why in skipped.items() if kind in COVERS},
-        faults_min=int(seconds / 60 * FAULTS_A_MINUTE) if seconds >= LONG_MINUTES * 60 else 1,
-        coverage=coverage,
-        stale_accepted=campaign.replayed[Applied.APPLIED],
-        unexpected=len(campaign.unexpected),
-    )
-    figures = judgement.figures
-    starts = sum(node.false_starts for node in campaign.nodes.values())
     facts = {
         "release": __version__,
         "time": f"{options.seconds:.0f} s of faults, {options.quiet:.0f} s of quiet",
         "seed": str(options.seed),
         "lease": f"{options.lease:g} s",
-        "runs acknowledged to clients": str(figures.acknowledged),
         "submissions without an answer, asked again": str(sum(one.unanswered for one in campaign.clients)),
-        "events in the history": str(judgement.verdict.events),
         "every attempt replayed after the end": ", ".join(
             f"{count} {answer}" for answer, count in sorted(campaign.replayed.items())
         ),
-        "boots that found no database and were started again": str(starts),
+        "boots that found no database and were started again": str(
+            sum(node.false_starts for node in campaign.nodes.values())
+        ),
         "wall clock of the machine moved by": f"{clock.drift().total_seconds():+.4f} s",
     }
-    return Report(
-        judgement, command, facts, {str(kind): why for kind, why in skipped.items()}, campaign.unexpected
+    return Circumstances(
+        command=command,
+        lease=options.lease,
+        faults_min=int(seconds / 60 * FAULTS_A_MINUTE) if seconds >= LONG_MINUTES * 60 else 1,
+        coverage=coverage,
+        stale_accepted=campaign.replayed[Applied.APPLIED],
+        unexpected=campaign.unexpected,
+        skipped={str(kind): why for kind, why in skipped.items()},
+        not_covered=[COVERS[kind] for kind in skipped if kind in COVERS],
+        facts=facts,
     )
 
 

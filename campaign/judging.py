@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def judged(
     folder: Path,
     *,
     lease: float,
-    without: Mapping[str, str],
+    without: Collection[str],
     faults_min: int,
     coverage: int,
     stale_accepted: int,

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
+
+import msgspec
 
 from campaign.figures import Limit, Times
-from campaign.judging import FAILOVER, FIRST_CLAIM, NOT_HERE, RECLAIM, Judgement
+from campaign.judging import FAILOVER, FIRST_CLAIM, NOT_HERE, RECLAIM, Judgement, judged
 from campaign.plan import WHAT, Kind
 from campaign.plots import COLOURS, WHOSE, distribution, throughput
 
 Row = Sequence[str]
+CIRCUMSTANCES = "circumstances.json"
 
 STYLE = """body{font:15px/1.5 sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#222}
 table{border-collapse:collapse;margin:1rem 0}td,th{border:1px solid #ccc;padding:.2rem .6rem;text-align:left}
@@ -25,15 +29,45 @@ class Table:
     bad: frozenset[int] = frozenset()
 
 
+class Circumstances(msgspec.Struct, frozen=True):
+    """What the histories do not say. Kept beside them, so that they can be judged once more."""
+
+    command: str
+    lease: float
+    faults_min: int
+    coverage: int
+    stale_accepted: int
+    unexpected: list[str]
+    skipped: dict[str, str]  # What could not be broken, and why.
+    not_covered: list[str]  # What did not happen for that reason.
+    facts: dict[str, str]
+
+
+def keep_circumstances(folder: Path, circumstances: Circumstances) -> None:
+    (folder / CIRCUMSTANCES).write_bytes(msgspec.json.encode(circumstances))
+
+
+def report_of(folder: Path) -> Report:
+    """Judge what a campaign kept in a folder."""
+    known = msgspec.json.decode((folder / CIRCUMSTANCES).read_bytes(), type=Circumstances)
+    judgement = judged(
+        folder / "history",
+        lease=known.lease,
+        without=known.not_covered,
+        faults_min=known.faults_min,
+        coverage=known.coverage,
+        stale_accepted=known.stale_accepted,
+        unexpected=len(known.unexpected),
+    )
+    return Report(judgement, known)
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the page says. `facts` are the circumstances, `skipped` what could not be broken, and why."""
+    """What the page says."""
 
     judgement: Judgement
-    command: str
-    facts: Mapping[str, str]
-    skipped: Mapping[str, str]
-    unexpected: Sequence[str]
+    circumstances: Circumstances
 
     @property
     def is_clean(self) -> bool:
@@ -44,7 +78,11 @@ class Report:
         judgement = self.judgement
         figures, verdict = judgement.figures, judgement.verdict
         yield "Must hold", _limits(judgement.limits)
-        yield "Circumstances", Table(("what", "value"), list(self.facts.items()))
+        facts = self.circumstances.facts | {
+            "runs acknowledged to clients": str(figures.acknowledged),
+            "events in the history": str(verdict.events),
+        }
+        yield "Circumstances", Table(("what", "value"), list(facts.items()))
         yield (
             "Faults",
             Table(
@@ -52,8 +90,8 @@ class Report:
                 [(kind, str(count), WHAT[Kind(kind)]) for kind, count in sorted(figures.faults.items())],
             ),
         )
-        if self.skipped:
-            yield "Left out", Table(("what", "why"), list(self.skipped.items()))
+        if skipped := self.circumstances.skipped:
+            yield "Left out", Table(("what", "why"), list(skipped.items()))
         yield (
             "Times to recover",
             Table(
@@ -77,13 +115,13 @@ class Report:
             "Coverage",
             Table(
                 ("what", "seen"),
-                [(name, _seen(name, count, self.skipped)) for name, count in verdict.coverage.items()],
+                [(name, _seen(name, count)) for name, count in verdict.coverage.items()],
             ),
         )
         told = [
             f"{one.violation.invariant} {one.violation.entity}: {one.violation.what}" for one in verdict.told
         ]
-        if lines := [*verdict.missing, *self.unexpected, *told]:
+        if lines := [*verdict.missing, *self.circumstances.unexpected, *told]:
             yield "What is wrong", "\n".join(lines[:50])
 
     @property
@@ -101,7 +139,7 @@ class Report:
             "What it all means is in [how to run the campaign](../how-to/run-the-campaign.md).",
             "",
             "```bash",
-            self.command,
+            self.circumstances.command,
             "```",
         ]
         for heading, part in self._parts():
@@ -131,7 +169,7 @@ class Report:
         return (
             '<!doctype html><html lang="en"><meta charset="utf-8"><title>Report of a campaign</title>'
             f"<style>{STYLE}</style><h1>Report of a campaign</h1><p>{escape(self._verdict)}</p>"
-            f"<pre>{escape(self.command)}</pre>{parts[0]}{''.join(pictures)}{''.join(parts[1:])}</html>\n"
+            f"<pre>{escape(self.circumstances.command)}</pre>{parts[0]}{''.join(pictures)}{''.join(parts[1:])}</html>\n"
         )
 
 
@@ -157,9 +195,8 @@ def _times(times: Times) -> Row:
     return (str(len(times.seconds)), *("-" if one is None else f"{one:.2f} s" for one in shares))
 
 
-def _seen(name: str, count: int, skipped: Mapping[str, str]) -> str:
-    why = NOT_HERE.get(name) or skipped.get(name)
-    return f"{count} ({why})" if why and not count else str(count)
+def _seen(name: str, count: int) -> str:
+    return f"{count} ({NOT_HERE[name]})" if name in NOT_HERE and not count else str(count)
 
 
 def _as_markdown(part: Table | str) -> list[str]:

@@ -183,7 +183,7 @@ async def _start_nodes(campaign: Campaign, stack: AsyncExitStack) -> None:
         if is_worker:
             arguments = (
                 *("--app", "campaign.jobs:app", "--slots", str(WORKER_SLOTS), "--worker-name", name),
-                *("--queues", ",".join(SERVES[name]), "--worker-drain-seconds", str(DRAIN_SECONDS)),
+                *("--queues", ",".join((*SERVES[name], name)), "--worker-drain-seconds", str(DRAIN_SECONDS)),
             )
         node = campaign.nodes[name] = Node(
             name,

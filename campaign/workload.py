@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from campaign.plan import WORKERS
 from gnomon.client import Draft
 from gnomon.core.document import Document
 from gnomon.core.job import Definition, Delivery
@@ -68,7 +69,11 @@ def _scheduled() -> Sequence[Work]:
         )
         for every, seconds, queue in ((6, 12.0, "slow"), (3, 2.5, "default"), (4, 7.0, "urgent"))
     ]
-    return [*ticks, *crons, shifted, *lasting]
+    # And each worker has a queue of its own: who lives, shows it.
+    pings = [
+        _work(f"ping-{worker}", timing=Interval(timedelta(seconds=5)), queue=worker) for worker in WORKERS
+    ]
+    return [*ticks, *crons, shifted, *lasting, *pings]
 
 
 def _overlapping() -> Sequence[Work]:

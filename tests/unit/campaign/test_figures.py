@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-from campaign.judging import Judgement, judged
-from campaign.report import Report
+from campaign.report import Circumstances, Report, keep_circumstances, report_of
 from gnomon.core.ids import IdSource
 from gnomon.core.job import shard_of
 from gnomon.proof.events import Elect, Expired, Refused
@@ -39,13 +38,28 @@ def story() -> Story:
     return told
 
 
-def judgement(folder: Path) -> Judgement:
-    write(folder / "all.jsonl", story().events)
-    return judged(folder, lease=20, without={}, faults_min=1, coverage=1, stale_accepted=0, unexpected=0)
+def page_of(folder: Path) -> Report:
+    (folder / "history").mkdir()
+    write(folder / "history" / "all.jsonl", story().events)
+    keep_circumstances(
+        folder,
+        Circumstances(
+            command="make campaign",
+            lease=20,
+            faults_min=1,
+            coverage=1,
+            stale_accepted=0,
+            unexpected=[],
+            skipped={"skew": "no tool"},
+            not_covered=[],
+            facts={"seed": "7"},
+        ),
+    )
+    return report_of(folder)
 
 
 def test_recovery_is_measured_from_the_fault_to_the_next_sign(tmp_path: Path) -> None:
-    figures = judgement(tmp_path).figures
+    figures = page_of(tmp_path).judgement.figures
 
     assert list(figures.reclaims.seconds) == [22.5]
     assert list(figures.failovers.seconds) == [3.0]
@@ -54,8 +68,7 @@ def test_recovery_is_measured_from_the_fault_to_the_next_sign(tmp_path: Path) ->
 
 
 def test_a_page_tells_what_does_not_hold(tmp_path: Path) -> None:
-    found = judgement(tmp_path)
-    page = Report(found, "make campaign", {"seed": "7"}, {"skew": "no tool"}, [])
+    page = page_of(tmp_path)
 
     assert not page.is_clean  # Too little was tried.
     assert "| claimed again after SIGKILL, p99 | 22.5 s | at most 30 s | yes |" in page.markdown
