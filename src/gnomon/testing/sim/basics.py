@@ -50,6 +50,8 @@ def _leaks(story: Story) -> Iterator[str]:
         (event.run, event.token)
         for event in story.events
         if isinstance(event, events.Start | events.Released | events.Refused)
+        # What is given back after somebody asked for its end does not wait again: it ends.
+        or (isinstance(event, events.Cancelled) and event.why == "released")
     }
     held: dict[str, events.Claim] = {}
     for event in story.events:
