@@ -25,6 +25,7 @@ from benchmarks._raw import INPUT, RawPostgres, RawSqlite
 from benchmarks.store import RawLife, in_turns, now
 from gnomon.app import open_database
 from gnomon.app.engine import Engine, EngineOptions, open_engine
+from gnomon.app.garbage import collect_seldom
 from gnomon.app.worker_parts import WorkerOptions
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, NewExecution, WorkerId
@@ -97,6 +98,7 @@ async def measure(url: str, raw: RawPostgres | RawSqlite) -> dict[str, float]:
     await migrate(database, now=now())
     await database.close()
     life, ours = RawLife(raw), Drained(url)
+    collect_seldom()  # As a process of ours does when it is ready.
     limit, gnomon, ratio = await in_turns(lambda: life.life(ROUND), ours.rate, rounds=ROUNDS)
     await raw.close()
     return {"limit": round(limit), "gnomon": round(gnomon), "ratio": round(ratio, 3)}

@@ -15,7 +15,7 @@ from gnomon.core.job import DEFAULT_TENANT, Definition
 from gnomon.core.lease import LEASE
 from gnomon.core.schedule import Interval, Schedule
 from gnomon.errors import StoreUnavailable
-from gnomon.store.postgres import PLANNER_SETTINGS
+from gnomon.store.postgres_connect import PLANNER_SETTINGS
 from gnomon.store.sql_store import SqlStore
 from tests.conftest import BUNDLED, MakeDatabase, StartServer
 from tests.contract.given import MINUTE, NOW, claim, create_one, end, enqueue_one, new_id, new_job, seen

@@ -18,7 +18,8 @@ from gnomon.core.records import Checkpoint, ExecutionFilter, JobFilter, LogLevel
 from gnomon.core.retention import RetentionPolicy
 from gnomon.core.schedule import Interval, Overlap, Schedule
 from gnomon.store.migrate import migrate
-from gnomon.store.postgres import PLANNER_SETTINGS, PostgresDatabase
+from gnomon.store.postgres import PostgresDatabase
+from gnomon.store.postgres_connect import PLANNER_SETTINGS
 from gnomon.store.sql_store import SqlStore
 from tests.concurrency.plans import Call, Mode, Overheard, plan_of, read_whole
 from tests.conftest import BUNDLED, StartServer

@@ -55,6 +55,15 @@ async def test_claims_come_by_priority_then_due_time_then_id(store: Store) -> No
     assert ids(leased) == [asked[n].id for n in (3, 2, 0, 1, 4)]
 
 
+async def test_who_has_room_for_one_gets_the_most_urgent_not_the_oldest(store: Store) -> None:
+    job = await create_one(store)
+    patient, urgent = ask(job, priority=0, due=NOW - HOUR), ask(job, priority=9, due=NOW)
+    await enqueue(store, patient, urgent)
+
+    assert ids(await claim(store, limit=1)) == [urgent.id]
+    assert ids(await claim(store, limit=1)) == [patient.id]
+
+
 async def test_a_claim_holds_all_that_running_needs(store: Store) -> None:
     job = await create_one(store)
     data = Document.of([1, 2], field="input")

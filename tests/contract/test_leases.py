@@ -186,6 +186,17 @@ async def test_a_retry_that_is_cancelled_while_it_waits_keeps_its_history(store:
     assert len(await store.executions.attempts(DEFAULT_TENANT, leased.claim.execution_id)) == 1
 
 
+async def test_a_cancel_wins_over_a_retry_that_does_not_know_of_it(store: Store) -> None:
+    leased = await running(store, tries(3))
+    await store.executions.cancel(DEFAULT_TENANT, [leased.claim.execution_id], now=NOW)
+
+    await end(store, leased, FAILED, now=NOW + SECOND)
+
+    ended = await seen(store, leased)
+    assert (ended.status, ended.attempts) == (ExecutionStatus.CANCELLED, 1)
+    assert await claim(store, now=LATER) == []
+
+
 async def test_another_tenant_cannot_cancel(store: Store) -> None:
     waiting = await enqueue_one(store)
     neighbours = await other_tenant(store)

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.house.conftest import Plant
 from tests.house.tree import LAYERS, ROOT, imports, must_be_empty, sources
 
-# Modules of the standard library that hold data and functions on data: no clock, no chance, no world.
+# Modules that hold data and functions on data: no clock, no chance, no world.
 # `random` is here for its class `Random`, which a caller passes in; test_ambient.py forbids the rest of it.
 PURE = {
     "__future__",
@@ -31,6 +31,7 @@ PURE = {
     "itertools",
     "json",
     "math",
+    "msgspec",
     "operator",
     "random",
     "re",

@@ -20,7 +20,7 @@ NOT_OURS = {".git", ".venv", ".bench", "__pycache__", ".hypothesis", "node_modul
 # The proof stands left of the core: it cannot share a mistake with what it judges.
 LAYERS = [
     "errors", "proof", "core", "logs", "settings", "handlers", "store", "engine", "client", "api", "app",
-    "cli",
+    "testing", "cli",
 ]  # fmt: skip
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

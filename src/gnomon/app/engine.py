@@ -1,49 +1,25 @@
-"""From an address and some options to an engine that runs: which services a process drives, and on what."""
+"""From an address and some options to an engine that runs."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import timedelta
-from random import Random
+from dataclasses import dataclass, replace
+from functools import partial
 
+from gnomon.app.assembly import Assembly, EngineOptions
 from gnomon.app.opening import dialect_of, is_in_memory, open_hints, open_store
-from gnomon.app.worker_parts import WorkerOptions, WorkerParts, quietly
+from gnomon.app.worker_parts import OwnProcess
 from gnomon.core.ids import IdSource
-from gnomon.core.lease import LEASE
-from gnomon.core.retention import RetentionPolicy
-from gnomon.engine.clock import ClockKeeper, StoreClock
-from gnomon.engine.maintenance import Maintenance
+from gnomon.engine.clock import StoreClock
 from gnomon.engine.node import Node
-from gnomon.engine.reaper import Reaper
 from gnomon.engine.recycler import Recycler
-from gnomon.engine.scheduler import BATCH, Scheduler
-from gnomon.engine.service import POLL, Service
-from gnomon.engine.shards import ShardKeeper
-from gnomon.engine.sweeper import Sweeper
 from gnomon.engine.telemetry import Telemetry
-from gnomon.store.hints import Hints, Topic
+from gnomon.store.hints import Hints
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.sqlite import SqliteDatabase
 
-logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class EngineOptions:
-    """What a process shall do. `seed` is where all its chance comes from."""
-
-    database: str
-    seed: int
-    schedules: bool = True
-    worker: WorkerOptions | None = None
-    lease: timedelta = LEASE
-    poll: timedelta = POLL
-    fire_batch: int = BATCH
-    shards: bool = True
-    retention: RetentionPolicy = field(default_factory=RetentionPolicy)
+__all__ = ["Engine", "EngineOptions", "open_engine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,96 +45,20 @@ async def open_engine(options: EngineOptions) -> AsyncIterator[Engine]:
         stack.push_async_callback(hints.close)
         clock = StoreClock(store.clock, lease=options.lease)
         await clock.learn()
-        yield await _Assembly(options, store, hints, clock).engine(stack)
+        # With a file there is nobody to share with.
+        shares = options.shards and dialect_of(options.database) != SqliteDatabase.dialect
+        # Nobody else can open a database in memory.
+        another = None if is_in_memory(options.database) else partial(_open_another, options.database)
+        ways = OwnProcess(store, another)
+        parts = Assembly(replace(options, shards=shares), store, hints, clock, ways)
+        node = parts.node(stack)
+        yield Engine(node, store, hints, clock, parts.ids, parts.telemetry, parts.recycler)
 
 
-class _Assembly:
-    """Puts the services of one process together."""
-
-    def __init__(self, options: EngineOptions, store: SqlStore, hints: Hints, clock: StoreClock) -> None:
-        self.options = options
-        self.store = store
-        self.hints = hints
-        self.clock = clock
-        self.random = Random(options.seed)  # noqa: S311 - jitter and ids, no secrets.
-        self.ids = IdSource(Random(self.random.getrandbits(128)))  # noqa: S311
-        self.telemetry = Telemetry()
-        self.services: list[Service] = [ClockKeeper(clock)]
-        self.recycler: Recycler | None = None
-        self.on_hint: dict[Topic, Callable[[], None]] = {}
-
-    async def engine(self, stack: AsyncExitStack) -> Engine:
-        if self.options.schedules:
-            self._add_scheduler(stack)
-        worker = self.options.worker
-        node = self._worker_node(worker, stack) if worker else Node(self.services)
-        stack.callback(self.hints.listen(self._hint))
-        return Engine(node, self.store, self.hints, self.clock, self.ids, self.telemetry, self.recycler)
-
-    def _hint(self, topic: Topic) -> None:
-        wake = self.on_hint.get(topic)
-        if wake is not None:
-            wake()
-
-    def _add_scheduler(self, stack: AsyncExitStack) -> None:
-        def announce_work() -> None:
-            self.hints.announce(Topic.WORK)
-
-        scheduler = Scheduler(
-            schedules=self.store.schedules,
-            clock=self.clock,
-            ids=self.ids,
-            telemetry=self.telemetry,
-            fired=announce_work,
-            replaced=lambda: self.hints.announce(Topic.CANCEL),
-            shards=self._shards(stack),
-            batch=self.options.fire_batch,
-            poll=self.options.poll,
-        )
-        reaper = Reaper(
-            executions=self.store.executions,
-            clock=self.clock,
-            random=self.random,
-            telemetry=self.telemetry,
-            lease=self.options.lease,
-        )
-        sweeper = Sweeper(executions=self.store.executions, clock=self.clock, admitted=announce_work)
-        maintenance = Maintenance(upkeep=self.store.upkeep, clock=self.clock, policy=self.options.retention)
-        self.on_hint[Topic.SCHEDULE] = scheduler.wakeup.set
-        self.services += [scheduler, reaper, sweeper, maintenance]
-
-    def _shards(self, stack: AsyncExitStack) -> Callable[[], Collection[int] | None]:
-        """How this scheduler knows which jobs are its own. With a file there is nobody to share with."""
-        if not self.options.shards or dialect_of(self.options.database) == SqliteDatabase.dialect:
-            return lambda: None
-        keeper = ShardKeeper(str(self.ids.next(self.clock.now())), shards=self.store.shards, clock=self.clock)
-        self.services.append(keeper)
-        stack.push_async_callback(quietly, keeper.leave)
-        return keeper.held
-
-    def _worker_node(self, chosen: WorkerOptions, stack: AsyncExitStack) -> Node:
-        parts = WorkerParts(
-            chosen,
-            store=self.store,
-            # Nobody else can open a database in memory.
-            open_another=None if is_in_memory(self.options.database) else self._open_another,
-            clock=self.clock,
-            random=self.random,
-            ids=self.ids,
-            telemetry=self.telemetry,
-            lease=self.options.lease,
-            poll=self.options.poll,
-        )
-        node = parts.node(self.services, stack)
-        self.recycler = parts.recycler
-        self.on_hint[Topic.WORK] = parts.worker.wakeup.set
-        self.on_hint[Topic.CANCEL] = parts.hurry
-        return node
-
-    @asynccontextmanager
-    async def _open_another(self) -> AsyncIterator[SqlStore]:
-        store = await open_store(self.options.database)
-        try:
-            yield store
-        finally:
-            await store.close()
+@asynccontextmanager
+async def _open_another(database: str) -> AsyncIterator[SqlStore]:
+    store = await open_store(database)
+    try:
+        yield store
+    finally:
+        await store.close()

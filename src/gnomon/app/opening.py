@@ -14,7 +14,8 @@ from gnomon.store.files import claim_file, is_new_file
 from gnomon.store.hints import Hints, LocalHints
 from gnomon.store.hold import Holder, held
 from gnomon.store.migrate import AppliedMigration, refusal
-from gnomon.store.postgres import PostgresDatabase, split_pooler
+from gnomon.store.postgres import PostgresDatabase
+from gnomon.store.postgres_connect import split_pooler
 from gnomon.store.postgres_hints import PostgresHints
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.sqlite import MEMORY, SqliteDatabase, sqlite_release

@@ -21,6 +21,7 @@ from typing import Protocol, TypeVar
 
 from gnomon.app.attaching import attached_apps
 from gnomon.app.engine import Engine, EngineOptions, open_engine
+from gnomon.app.garbage import collect_seldom
 from gnomon.app.leaving import left_behind
 from gnomon.app.opening import alone_on, dialect_of, open_database
 from gnomon.app.worker_parts import WorkerOptions
@@ -78,6 +79,7 @@ async def run_until_told(opening: AbstractAsyncContextManager[R], *, beside: Bes
     threads = ThreadPoolExecutor(thread_name_prefix="gnomon-to-thread")
     asyncio.get_running_loop().set_default_executor(threads)
     async with opening as engine, beside(engine) if beside else nullcontext():
+        collect_seldom()
         was_told = await _until_told(engine)
     if engine.recycler is not None and engine.recycler.has_asked and not was_told:
         logger.info("starting anew")

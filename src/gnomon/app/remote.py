@@ -11,7 +11,7 @@ from functools import partial
 from random import Random
 
 from gnomon.app.process import installed_handlers, worker_options
-from gnomon.app.worker_parts import WorkerOptions, WorkerParts
+from gnomon.app.worker_parts import OwnProcess, WorkerOptions, WorkerParts
 from gnomon.client.remote.wire import Address, ServerRefused
 from gnomon.client.remote.work_store import RemoteStore
 from gnomon.core.ids import IdSource
@@ -73,7 +73,7 @@ async def open_remote(
         parts = WorkerParts(
             chosen,
             store=store,
-            open_another=open_another,
+            ways=OwnProcess(store, open_another),
             clock=clock,
             random=random,
             ids=IdSource(Random(random.getrandbits(128))),  # noqa: S311

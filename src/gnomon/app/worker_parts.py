@@ -7,10 +7,13 @@ import logging
 import resource
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
+from typing import Protocol
 
 from gnomon.core.ids import IdSource
 from gnomon.core.worker import Registration
@@ -30,6 +33,7 @@ from gnomon.handlers.registry import Registry
 
 logger = logging.getLogger(__name__)
 
+MakeHeartbeat = Callable[[WorkStore], Heartbeat]
 OpenAnother = Callable[[], AbstractAsyncContextManager[WorkStore]]
 
 
@@ -42,13 +46,29 @@ class WorkerOptions:
     recycle_above_bytes: int | None = None
 
 
+class Ways(Protocol):
+    """What depends on where a process runs."""
+
+    def beat(self, make: MakeHeartbeat, services: list[Service], stack: AsyncExitStack) -> Callable[[], None]:
+        """Keep a heartbeat going until the stack is closed, perhaps as one of the services of the process.
+
+        Returns how to make it beat early.
+        """
+
+    async def silence(self) -> None:
+        """Stop the heartbeat, before the process says good-bye: who has left must not beat again."""
+
+    def capture(self, notebook: Notebook, stack: AsyncExitStack) -> None:
+        """What handlers log goes to the notebook, too, until the stack is closed."""
+
+
 @dataclass(slots=True)
 class WorkerParts:
-    """`open_another` opens the store again, for the thread of the heartbeat; None if that cannot be."""
+    """What runs jobs in one process."""
 
     chosen: WorkerOptions
     store: WorkStore
-    open_another: OpenAnother | None
+    ways: Ways
     clock: Clock
     random: Random
     ids: IdSource
@@ -58,41 +78,11 @@ class WorkerParts:
     worker: Worker = field(init=False)
     recycler: Recycler = field(init=False)
     hurry: Callable[[], None] = field(init=False)  # Makes the heartbeat beat early.
-    _notebook: Notebook = field(init=False)
-    _completer: Completer = field(init=False)
-    _pulse: Pulse | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        store, clock, telemetry = self.store, self.clock, self.telemetry
-        self._notebook = Notebook(
-            logs=store.logs, checkpoints=store.checkpoints, clock=clock, telemetry=telemetry
-        )
-        self._completer = Completer(
-            executions=store.executions,
-            clock=clock,
-            random=self.random,
-            notebook=self._notebook,
-            telemetry=telemetry,
-        )
-        self.worker = Worker(
-            self.chosen.registration,
-            executions=store.executions,
-            checkpoints=store.checkpoints,
-            clock=clock,
-            ids=self.ids,
-            handlers=self.chosen.handlers,
-            completer=self._completer,
-            notebook=self._notebook,
-            telemetry=telemetry,
-            lease=self.lease,
-            poll=self.poll,
-        )
 
     def node(self, services: list[Service], stack: AsyncExitStack) -> Node:
         """A node that drives these services, and those of the worker, which are added to them."""
         chosen = self.chosen
-        services += [self._completer, self._notebook]
-        _capture(self._notebook, stack)
+        self.worker = self._worker(services, stack)
         node = Node(services, worker=self.worker, drain=chosen.drain, goodbye=self._leave)
         self.recycler = Recycler(
             self.worker,
@@ -105,11 +95,41 @@ class WorkerParts:
         self.hurry = self._add_heartbeat(services, node, stack)
         return node
 
+    def _worker(self, services: list[Service], stack: AsyncExitStack) -> Worker:
+        notebook = Notebook(
+            logs=self.store.logs,
+            checkpoints=self.store.checkpoints,
+            clock=self.clock,
+            telemetry=self.telemetry,
+        )
+        completer = Completer(
+            executions=self.store.executions,
+            clock=self.clock,
+            random=self.random,
+            notebook=notebook,
+            telemetry=self.telemetry,
+        )
+        services += [completer, notebook]
+        self.ways.capture(notebook, stack)
+        return Worker(
+            self.chosen.registration,
+            executions=self.store.executions,
+            checkpoints=self.store.checkpoints,
+            clock=self.clock,
+            ids=self.ids,
+            handlers=self.chosen.handlers,
+            completer=completer,
+            notebook=notebook,
+            telemetry=self.telemetry,
+            lease=self.lease,
+            poll=self.poll,
+        )
+
     def _add_heartbeat(
         self, services: list[Service], node: Node, stack: AsyncExitStack
     ) -> Callable[[], None]:
-        """In a thread of its own, where it can have a store of its own. Returns how to make it beat early."""
-        loop, open_another = asyncio.get_running_loop(), self.open_another
+        # What the heartbeat learns is told here and not in its own surroundings: it may be a thread apart.
+        tell = partial(asyncio.get_running_loop().call_soon_threadsafe, context=copy_context())
 
         def heartbeat(store: WorkStore) -> Heartbeat:
             return Heartbeat(
@@ -119,31 +139,54 @@ class WorkerParts:
                 workers=store.workers,
                 clock=self.clock,
                 drain=node.drain,
-                tell=loop.call_soon_threadsafe,
+                tell=tell,
                 lease=self.lease,
             )
 
-        if open_another is None:
-            here = heartbeat(self.store)
+        return self.ways.beat(heartbeat, services, stack)
+
+    async def _leave(self) -> None:
+        await self.ways.silence()
+        registration, now = self.chosen.registration, self.clock.now()
+        await quietly(lambda: self.store.workers.leave(registration.id, registration.boot, now=now))
+
+
+@dataclass(slots=True)
+class OwnProcess:
+    """The ways of a process of its own.
+
+    `open_another` opens the store again, for the thread of the heartbeat; None if that cannot be.
+    """
+
+    store: WorkStore
+    open_another: OpenAnother | None
+    pulse: Pulse | None = None
+
+    def beat(self, make: MakeHeartbeat, services: list[Service], stack: AsyncExitStack) -> Callable[[], None]:
+        """In a thread of its own, where it can have a store of its own."""
+        if self.open_another is None:
+            here = make(self.store)
             services.append(here)
             return here.wakeup.set
-
-        @asynccontextmanager
-        async def with_its_own_store() -> AsyncIterator[Heartbeat]:
-            async with open_another() as store:
-                yield heartbeat(store)
-
-        self._pulse = pulse = Pulse(with_its_own_store)
+        self.pulse = pulse = Pulse(partial(self._beating, make, self.open_another))
         pulse.start()
         stack.push_async_callback(pulse.stop)
         return pulse.hurry
 
-    async def _leave(self) -> None:
-        """Nothing runs any more, so nothing is to be renewed; and who has left must not beat again."""
-        if self._pulse is not None:
-            await self._pulse.stop()
-        registration, now = self.chosen.registration, self.clock.now()
-        await quietly(lambda: self.store.workers.leave(registration.id, registration.boot, now=now))
+    @asynccontextmanager
+    async def _beating(self, make: MakeHeartbeat, open_another: OpenAnother) -> AsyncIterator[Heartbeat]:
+        async with open_another() as store:
+            yield make(store)
+
+    async def silence(self) -> None:
+        if self.pulse is not None:
+            await self.pulse.stop()
+
+    def capture(self, notebook: Notebook, stack: AsyncExitStack) -> None:
+        root, capture = logging.getLogger(), Capture(notebook)
+        logging.getLogger("gnomon.job").setLevel(logging.DEBUG)
+        root.addHandler(capture)
+        stack.callback(root.removeHandler, capture)
 
 
 async def quietly(leave: Callable[[], Awaitable[None]]) -> None:
@@ -158,11 +201,3 @@ def memory_bytes() -> int:
     """What this process holds in memory right now."""
     pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     return int(pages) * resource.getpagesize()
-
-
-def _capture(notebook: Notebook, stack: AsyncExitStack) -> None:
-    """What handlers log goes to the notebook, too."""
-    root, capture = logging.getLogger(), Capture(notebook)
-    logging.getLogger("gnomon.job").setLevel(logging.DEBUG)
-    root.addHandler(capture)
-    stack.callback(root.removeHandler, capture)

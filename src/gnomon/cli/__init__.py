@@ -24,6 +24,7 @@ from gnomon.cli import (
     login,
     running,
     runs,
+    sim,
     workers,
 )
 from gnomon.cli.exits import exit_code, line
@@ -57,6 +58,7 @@ app.command()(running.up)
 app.command()(running.api)
 app.command()(running.scheduler)
 app.command()(running.worker)
+app.command()(sim.sim)
 app.command()(check.check)
 app.command()(doctor.doctor)
 app.command()(login.login)

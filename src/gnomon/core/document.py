@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterable
 from math import copysign, isfinite
 from typing import NamedTuple, TypeAlias
+
+import msgspec
 
 from gnomon.errors import InvalidInput, PayloadTooLarge
 
@@ -15,7 +17,10 @@ NESTING_MAX = 64
 INTEGER_BITS_MAX = 1024  # Exact in both stores, and far from the limit where Python refuses to print.
 NAME_LENGTH_MAX = 255
 
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_INTEGER_PLAIN_MAX = 2**63
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
 
 
 class Document(NamedTuple):
@@ -27,15 +32,14 @@ class Document(NamedTuple):
     def of(cls, value: object, *, field: str, bytes_max: int = DOCUMENT_BYTES_MAX) -> Document:
         """Check and encode `value`. Raises InvalidInput that names the place inside `field`."""
         check_json(value, field=field)
-        text = _encode(value)
-        size_bytes = len(text) if text.isascii() else len(text.encode())
-        if size_bytes > bytes_max:
-            raise PayloadTooLarge(field, size_bytes=size_bytes, size_bytes_max=bytes_max)
-        return cls(text)
+        encoded = _encode(value)
+        if len(encoded) > bytes_max:
+            raise PayloadTooLarge(field, size_bytes=len(encoded), size_bytes_max=bytes_max)
+        return cls(encoded.decode())
 
     @property
     def value(self) -> JSON:
-        decoded: JSON = json.loads(self.text)
+        decoded: JSON = _decode(self.text)
         return decoded
 
     def __eq__(self, other: object) -> bool:
@@ -51,6 +55,8 @@ class Document(NamedTuple):
 
 def check_json(value: object, *, field: str) -> None:
     """Refuse what JSON or a database cannot hold. Iterative: depth is data, not stack."""
+    if _is_plain(value):
+        return
     todo: list[tuple[object, str, int]] = [(value, field, 0)]
     while todo:
         item, path, depth = todo.pop()
@@ -66,6 +72,27 @@ def check_json(value: object, *, field: str) -> None:
             todo.extend((inner, f"{path}[{n}]", depth + 1) for n, inner in enumerate(item))
         else:
             _check_scalar(item, path)
+
+
+def _is_plain(value: object) -> bool:
+    """Whether it is surely fine: flat, and of what needs no closer look. Most of what is kept is so."""
+    if type(value) is dict:
+        for key in value:
+            if type(key) is not str or not key.isascii() or "\0" in key:
+                return False
+        items: Iterable[object] = value.values()
+    else:
+        items = value if type(value) is list else (value,)
+    for item in items:
+        if type(item) is str:
+            if not item.isascii() or "\0" in item:
+                return False
+        elif type(item) is int:
+            if not -_INTEGER_PLAIN_MAX < item < _INTEGER_PLAIN_MAX:
+                return False
+        elif item is not None and item is not True and item is not False:
+            return False
+    return True
 
 
 def _check_scalar(item: object, path: str) -> None:

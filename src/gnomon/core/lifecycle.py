@@ -5,10 +5,13 @@ The two tables are the whole truth about status: the API, the dashboard and the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from typing import assert_never
+
+import msgspec
 
 from gnomon.core.document import Document
 from gnomon.core.execution import AttemptOutcome, ExecutionStatus, Failure, WaitsFor
@@ -31,6 +34,7 @@ EXECUTION_TRANSITIONS: dict[ExecutionStatus, frozenset[ExecutionStatus]] = {
     _E.CANCELLED: frozenset(),
     _E.SKIPPED: frozenset(),
 }
+_AFTER_RUNNING, _PENDING = EXECUTION_TRANSITIONS[_E.RUNNING], _E.PENDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +97,7 @@ class DeadReason(StrEnum):
     ABANDONED = "abandoned"  # At most once: it started, and nobody knows how far it came.
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """What to write about one attempt. `due` is set exactly when the execution goes back to wait.
 
     `waits_for` is the gate at which it then waits, besides its time.
@@ -114,17 +117,25 @@ class Change:
     waits_for: WaitsFor | None = None
 
     def __post_init__(self) -> None:
-        assert self.status in EXECUTION_TRANSITIONS[ExecutionStatus.RUNNING]
-        assert (self.status is ExecutionStatus.PENDING) == (self.due is not None)
-        assert self.dead is None or self.status in (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT)
-        assert self.waits_for is None or self.due is not None
+        status = self.status
+        assert status in _AFTER_RUNNING
+        if status is _PENDING:
+            assert self.due is not None
+        else:
+            assert self.due is None
+            assert self.waits_for is None
+        assert self.dead is None or status in (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT)
+
+
+# What nearly every attempt leads to. To name two members of enums takes as long as to make the change.
+_SUCCESS = partial(Change, _E.COMPLETED, AttemptOutcome.COMPLETED)
 
 
 def after(leased: Leased, outcome: Outcome, *, now: datetime, jitter: float) -> Change:
     """What an outcome makes of a running execution. `jitter` is a number in [0, 1) drawn by the caller."""
     match outcome:
         case Succeeded(result):
-            return Change(_E.COMPLETED, AttemptOutcome.COMPLETED, leased.attempt, result=result)
+            return _SUCCESS(leased.attempt, result=result)
         case Failed():
             return _after_failure(leased, outcome, now=now, jitter=jitter)
         case TimedOut():
@@ -202,7 +213,7 @@ def _after_expiry(leased: Leased, *, now: datetime) -> Change:
         )
     # At once: the wait of a retry policy is for a job that fails, and here it was the worker that died.
     again = _again(leased, AttemptOutcome.EXPIRED, attempts=leased.attempt, due=now, failure=failure)
-    return replace(again, crashes=crashes, only_if_expired_at=now)
+    return msgspec.structs.replace(again, crashes=crashes, only_if_expired_at=now)
 
 
 def _after_release(leased: Leased, *, has_started: bool, now: datetime) -> Change:

@@ -17,18 +17,13 @@ from gnomon.core.job import SHARDS
 NOBODY = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ShardLease:
+class ShardLease(NamedTuple):
     """Who has a shard until when. `term` grows with every new owner."""
 
     shard: int
     owner: str
     term: int
     expires_at: datetime
-
-    def __post_init__(self) -> None:
-        assert 0 <= self.shard < SHARDS
-        assert self.term >= 1
 
     def is_live(self, now: datetime) -> bool:
         return self.owner != NOBODY and now < self.expires_at
@@ -46,11 +41,12 @@ class Division:
     schedulers: frozenset[str] = frozenset()
     leases: tuple[ShardLease, ...] = ()
 
+    def __post_init__(self) -> None:
+        assert all(0 <= lease.shard < SHARDS and lease.term >= 1 for lease in self.leases)
+
     def held_by(self, owner: str) -> tuple[HeldShard, ...]:
         """The shards of a scheduler, in order."""
-        return tuple(
-            sorted(HeldShard(lease.shard, lease.term) for lease in self.leases if lease.owner == owner)
-        )
+        return tuple(sorted([HeldShard(one.shard, one.term) for one in self.leases if one.owner == owner]))
 
 
 @dataclass(frozen=True, slots=True)

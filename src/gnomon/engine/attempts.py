@@ -36,24 +36,30 @@ class Stop(StrEnum):
 
 
 class Attempt:
-    """`settle` is called once with the outcome; with None if there is nothing left to say."""
+    """`settle` is called once with the outcome; with None if there is nothing left to say.
 
-    __slots__ = (
-        "_alarm", "_settle", "is_settled", "leased", "log_bytes", "log_is_behind", "log_is_full", "log_lines",
-        "stop", "task",
-    )  # fmt: skip
+    `leave` is called when its code is over, which may be later: then its slot is free. Perhaps twice.
+    """
 
-    def __init__(self, leased: Leased, settle: Callable[[Attempt, Outcome | None], None]) -> None:
+    # Of the class until they change: most attempts run well, and then these are never written.
+    stop: Stop | None = None
+    is_settled = False
+    task: asyncio.Task[None] | None = None
+    log_lines = 0
+    log_bytes = 0
+    log_is_full = False
+    log_is_behind = False
+    _alarm: asyncio.TimerHandle | None = None
+
+    def __init__(
+        self,
+        leased: Leased,
+        settle: Callable[[Attempt, Outcome | None], None],
+        leave: Callable[[Attempt], None],
+    ) -> None:
         self.leased = leased
-        self.stop: Stop | None = None
-        self.is_settled = False
-        self.task: asyncio.Task[None] | None = None
-        self.log_lines = 0
-        self.log_bytes = 0
-        self.log_is_full = False
-        self.log_is_behind = False
         self._settle = settle
-        self._alarm: asyncio.TimerHandle | None = None
+        self._leave = leave
 
     async def run(self, handler: Handler, context: Context) -> None:
         """Never raises: whatever user code does is an outcome."""
@@ -69,6 +75,7 @@ class Attempt:
         if self._alarm is not None:
             self._alarm.cancel()
         self._end(outcome)
+        self._leave(self)
 
     def ask_to_stop(self, why: Stop) -> None:
         """Idempotent, except that a lost lease overrules every other reason: then nothing may be written."""
@@ -79,14 +86,16 @@ class Attempt:
             return
         self.stop = why
         assert self.task is not None
+        # A task that is stopped before it began runs nothing, so `run` cannot say that it is over.
+        self.task.add_done_callback(self._close)
         self.task.cancel()
         self._ring_in(STOP_GRACE, self._give_up)
 
-    def close(self) -> None:
-        """Its task is over. One that was stopped before it began has not said anything yet."""
+    def _close(self, _: object) -> None:
         if not self.is_settled:
             outcome = self._stopped()
             self._end(Released(has_started=False) if isinstance(outcome, Released) else outcome)
+        self._leave(self)
 
     def _give_up(self) -> None:
         """The handler does not stop. Its slot stays taken, but its execution need not wait for it."""
@@ -103,7 +112,7 @@ class Attempt:
         self._alarm = asyncio.get_running_loop().call_later(delay.total_seconds(), ring, *arguments)
 
     def _finished(self, result: object) -> Outcome | None:
-        if self.stop is Stop.TIMED_OUT or self.stop is Stop.LOST:
+        if self.stop is not None and self.stop in (Stop.TIMED_OUT, Stop.LOST):
             return self._stopped()
         if result is None:
             return Succeeded()

@@ -95,10 +95,15 @@ class Completer:
         now, random = self._clock.now(), self._random.random
         ended = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
         self._in_hand = [one.leased for one in ended]
+        try:
+            changes = [after(leased, outcome, now=now, jitter=random()) for leased, outcome in ended]
+        except Exception:  # One of them makes no sense.
+            changes = [_change_after(leased, outcome, now=now, jitter=random()) for leased, outcome in ended]
         self._decisions = [
-            Decision(leased.claim, _change_after(leased, outcome, now=now, jitter=random()))
-            for leased, outcome in ended
+            Decision(leased.claim, change) for (leased, _), change in zip(ended, changes, strict=True)
         ]
+        for listener in self._telemetry.on_decisions:
+            listener(self._decisions, now)
 
     async def _write(self, decisions: Sequence[Decision]) -> Sequence[Applied]:
         try:
@@ -122,10 +127,14 @@ class Completer:
 
     def _tell(self, answers: Sequence[Applied]) -> None:
         now = self._clock.now()
+        if not self._telemetry.listeners and Applied.LOST not in answers:
+            self._telemetry.count(_what(change) for _, change in self._decisions)
+            return
         for leased, decision, answer in zip(self._in_hand, self._decisions, answers, strict=True):
             change = decision.change
             if answer is Applied.LOST:
-                logger.warning("late result refused", extra={"execution": str(leased.claim.execution_id)})
+                told = {"execution": str(leased.claim.execution_id), "claim": leased.claim.number}
+                logger.warning("late result refused", extra=told)
                 self._telemetry.tell(What.REFUSED, leased, at=now)
             else:
                 self._telemetry.tell(_what(change), leased, at=now, failure=change.failure)

@@ -69,6 +69,8 @@ class Scheduler:
 
     async def step(self) -> timedelta:
         now = self._clock.now()
+        if await self._fire_planned(now):
+            return NOW
         self._passed_over = {job: until for job, until in self._passed_over.items() if now < until}
         next_due = await self._schedules.next_due(passed_over=self._passed_over)
         if next_due is None:
@@ -78,15 +80,13 @@ class Scheduler:
         if next_due > now:
             await self._look_ahead(next_due)
             return max(NOW, next_due - self._clock.now())
-        if await self._fire_planned(now):
-            return NOW
         shards = None if now - next_due > OVERDUE else self._shards()
         due = await self._schedules.due(
             now=now, limit=self._batch, shards=shards, passed_over=self._passed_over
         )
         for one in due.unreadable:
             self._pass_over(one.job_id, f"cannot be read: {one.reason}")
-        firings = await self._plan(due.jobs, now=self._clock.now()) if due.jobs else ()
+        firings = await self._plan(due.jobs) if due.jobs else ()
         if firings:
             # None taken: somebody else fires these jobs, or holds them for a reason of their own.
             return NOW if await self._fire(firings) else OTHERS_TURN
@@ -103,13 +103,17 @@ class Scheduler:
             now=at, limit=AHEAD_MAX, shards=self._shards(), passed_over=self._passed_over
         )
         plain = [job for job in due.jobs if _depends_on_itself_alone(job)]
-        self._ahead_at, self._ahead = at, await self._plan(plain, now=at)
+        self._ahead_at, self._ahead = at, await self._plan(plain, at=at)
 
     async def _fire_planned(self, now: datetime) -> int:
-        """Fire what was planned ahead, if its instant has come. Returns how many jobs that concerned."""
+        """Fire what was planned ahead, if its instant has come. Returns how many jobs that concerned.
+
+        Who slept past that instant plans anew: what is missed, the policies of the job decide.
+        """
         if self._ahead_at is None or self._ahead_at > now:
             return 0
-        firings, self._ahead_at, self._ahead = self._ahead, None, ()
+        is_late = self._clock.now() - self._ahead_at > OVERDUE
+        firings, self._ahead_at, self._ahead = () if is_late else self._ahead, None, ()
         return sum(
             [
                 await self._fire(firings[first : first + self._batch])
@@ -146,8 +150,10 @@ class Scheduler:
         logger.error("job passed over for a while: it %s", why, extra={"job": str(job_id)})
         self._passed_over[job_id] = self._clock.now() + PASS_OVER
 
-    async def _plan(self, jobs: Sequence[Job], *, now: datetime) -> Sequence[Firing]:
+    async def _plan(self, jobs: Sequence[Job], *, at: datetime | None = None) -> Sequence[Firing]:
+        """What becomes of them, decided as of `at`, or as of now: when all is known that it depends on."""
         closed, live = await self._closed_days(jobs), await self._live(jobs)
+        now = at or self._clock.now()
         firings = []
         for job in jobs:
             calendar = job.definition.schedule.calendar

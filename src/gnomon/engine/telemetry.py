@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from gnomon.core.execution import ExecutionId, Failure
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.lease import Leased
+from gnomon.store.base import Decision
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ class Happening(NamedTuple):
 
 
 Listener = Callable[[Happening], None]
+DecisionListener = Callable[[Sequence[Decision], datetime], None]
 
 
 class Telemetry:
@@ -50,6 +52,8 @@ class Telemetry:
     def __init__(self) -> None:
         self.counts: Counter[What] = Counter()
         self.listeners: list[Listener] = []
+        # Called with what a worker has decided about attempts, before it is written; for those who judge.
+        self.on_decisions: list[DecisionListener] = []
 
     def tell(self, what: What, leased: Leased, *, at: datetime, failure: Failure | None = None) -> None:
         self.counts[what] += 1
@@ -57,6 +61,17 @@ class Telemetry:
             note = f"{failure.kind}: {failure.message}" if failure else ""
             run = leased.claim.execution_id
             self._happened(Happening(what, at, leased.tenant_id, leased.job_id, run, leased.attempt, note))
+
+    def tell_all(self, what: What, many: Sequence[Leased], *, at: datetime) -> None:
+        if self.listeners:
+            for leased in many:
+                self.tell(what, leased, at=at)
+        else:
+            self.counts[what] += len(many)
+
+    def count(self, what: Iterable[What]) -> None:
+        """For who tells many at once, when nobody listens."""
+        self.counts.update(what)
 
     def tell_of_job(
         self,

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
 from gnomon.core.document import Document
@@ -75,10 +75,7 @@ class Worker:
         if self._unanswered is None and not may_ask:
             return self._poll  # Whoever ends wakes us up.
         leased = await self._claim(free)
-        if self.is_draining:
-            self._give_back(leased)
-            return self._poll
-        return NOW if len(leased) >= free else self._poll
+        return NOW if len(leased) >= free and not self.is_draining else self._poll
 
     async def _claim(self, limit: int) -> Sequence[Leased]:
         """A request whose answer got lost is asked again until it is answered: it may have claimed."""
@@ -95,10 +92,19 @@ class Worker:
         failpoint(At.CLAIM_BEFORE)
         leased = await self._executions.claim(request, now=now, lease_until=now + self._lease)
         failpoint(At.CLAIM_AFTER)
+        if request.is_repeat:
+            told = {"request": str(request.id), "executions": len(leased)}
+            logger.info("claim answered again", extra=told)
         states = await self._states(leased)
         self._unanswered = None
-        if not self.is_draining:
-            self._start(leased, states)
+        if self.is_draining:
+            self._give_back(leased)
+        else:
+            # The answer may have taken as long as the lease. Then somebody else may run these by now, or the
+            # next heartbeat would come too late.
+            soon = self._clock.now() + self._lease / 3
+            self._give_back(one for one in leased if one.lease_until <= soon)
+            self._start([one for one in leased if one.lease_until > soon], states)
         return leased
 
     async def _states(self, leased: Sequence[Leased]) -> Mapping[Claim, Document]:
@@ -111,21 +117,17 @@ class Worker:
 
     def _start(self, leased: Sequence[Leased], states: Mapping[Claim, Document]) -> None:
         loop, now = asyncio.get_running_loop(), self._clock.now()
+        settle, leave, before, after = self._settle, self._leave, At.START_BEFORE, At.START_AFTER
         for one in leased:
-            failpoint(At.START_BEFORE)
-            attempt = Attempt(one, self._settle)
+            failpoint(before)
+            attempt = Attempt(one, settle, leave)
             handler = self._handlers.handler(one.revision.definition.kind)
             attempt.task = loop.create_task(attempt.run(handler, Context(one, self, states.get(one.claim))))
-            attempt.task.add_done_callback(partial(self._over, attempt))
             self._attempts[one.claim] = attempt
-            failpoint(At.START_AFTER)
+            failpoint(after)
         self.started += len(leased)
         # After the attempts have begun: they need not wait until it is told, which may be a line of log each.
-        loop.call_soon(self._tell_of_start, leased, now)
-
-    def _tell_of_start(self, leased: Sequence[Leased], at: datetime) -> None:
-        for one in leased:
-            self._telemetry.tell(What.STARTED, one, at=at)
+        loop.call_soon(partial(self._telemetry.tell_all, What.STARTED, leased, at=now))
 
     def _give_back(self, leased: Iterable[Leased]) -> None:
         for one in leased:
@@ -138,9 +140,8 @@ class Worker:
         if outcome is not None:
             self._completer.add(attempt.leased, outcome)
 
-    def _over(self, attempt: Attempt, _: object) -> None:
-        attempt.close()
-        del self._attempts[attempt.leased.claim]
+    def _leave(self, attempt: Attempt) -> None:
+        self._attempts.pop(attempt.leased.claim, None)
         self.wakeup.set()
 
     def claims(self) -> Sequence[Claim]:
@@ -153,7 +154,8 @@ class Worker:
         for claim in claims:
             attempt = self._attempts.get(claim)
             if attempt is not None and not attempt.is_settled:
-                logger.warning("lease lost; attempt stopped", extra={"execution": str(claim.execution_id)})
+                told = {"execution": str(claim.execution_id), "claim": claim.number}
+                logger.warning("lease lost; attempt stopped", extra=told)
                 self._telemetry.tell(What.LOST, attempt.leased, at=self._clock.now())
                 attempt.ask_to_stop(Stop.LOST)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from gnomon.core.document import JSON, check_json
+from gnomon.core.document import JSON, Document, check_json
 from gnomon.errors import InvalidInput
 from gnomon.handlers.base import Context, JobFailed
 
@@ -25,6 +25,7 @@ class Signature:
     """What a function takes, made once when it is registered."""
 
     whole: type[msgspec.Struct]  # Every argument that has no default is needed.
+    decoder: msgspec.json.Decoder[msgspec.Struct]  # Into that.
     partial: type[msgspec.Struct]  # None is needed: the execution may bring it.
     names: tuple[str, ...]
     context_name: str | None
@@ -42,6 +43,15 @@ class Signature:
             raise JobFailed(
                 f"Argument {_named(error)}: {error}", kind="bad_arguments", permanent=True
             ) from None
+
+    def arguments_of(self, given: Document) -> dict[str, Any] | None:
+        """The same from JSON as it was kept, in one go. None if that does not work; `arguments` says why."""
+        if self.takes_more:
+            return None
+        try:
+            return self._found(self.decoder.decode(given.text))
+        except msgspec.ValidationError:
+            return None
 
     def check(self, values: Mapping[str, JSON], *, field: str) -> None:
         """Refuse arguments that no input can repair. A missing one may come with the execution."""
@@ -62,9 +72,10 @@ class Signature:
         if self.takes_more:
             more = {name: value for name, value in values.items() if name not in self.names}
             values = {name: value for name, value in values.items() if name in self.names}
-        decoded = msgspec.convert(values, into)
-        found = {name: value for name in self.names if (value := getattr(decoded, name)) is not msgspec.UNSET}
-        return found | more
+        return self._found(msgspec.convert(values, into)) | more
+
+    def _found(self, decoded: msgspec.Struct) -> dict[str, Any]:
+        return {name: value for name in self.names if (value := getattr(decoded, name)) is not msgspec.UNSET}
 
 
 def signature_of(function: Callable[..., Any]) -> Signature:
@@ -86,8 +97,10 @@ def signature_of(function: Callable[..., Any]) -> Signature:
             context_name = name
         else:
             fields.append((name, annotation, parameter.default is _Kind.empty))
+    whole = _struct(fields)
     return Signature(
-        whole=_struct(fields),
+        whole=whole,
+        decoder=msgspec.json.Decoder(whole),
         partial=_struct([(name, annotation, False) for name, annotation, _ in fields]),
         names=tuple(name for name, _, _ in fields),
         context_name=context_name,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from functools import partial
 from typing import Any
 
@@ -15,10 +14,11 @@ from gnomon.handlers.base import Context, JobFailed
 from gnomon.handlers.functions import Function, Functions, Isolation, load
 from gnomon.handlers.payload import merged, read, read_to_run
 from gnomon.handlers.process import run_in_process
-from gnomon.handlers.threads import Threads, end_if_forked
+from gnomon.handlers.threads import GENERATION, Threads, end_if_forked
 from gnomon.settings import HandlerSettings
 
 CALLS_REMEMBERED_MAX = 1024
+_PROCESS, _THREAD = Isolation.PROCESS, Isolation.THREAD  # A member of an enum is slow to name.
 
 
 class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,7 +38,7 @@ class FunctionHandler:
         self.functions = functions
         self._grace = settings.function_grace
         self._threads = Threads(name="gnomon-function")
-        self._process_id = os.getpid()
+        self._generation = GENERATION.number
         # Payloads without arguments say only a name: most executions of a busy queue need no more decoding.
         self._bare_calls: dict[str, Function] = {}
 
@@ -60,11 +60,13 @@ class FunctionHandler:
             function, values = self.functions[asked.function], asked.arguments
             if not values:
                 self._remember(payload.text, function)
-        if context.input is not None:
-            values = merged(values, context.input)
-        signature = function.signature
-        arguments = signature.arguments(values) if values or signature.names else {}
-        if function.isolation is Isolation.PROCESS:
+        given, signature, arguments = context.input, function.signature, None
+        if given is not None and not values and function.isolation is not _PROCESS:
+            arguments = signature.arguments_of(given)
+        if arguments is None:
+            values = merged(values, given)
+            arguments = signature.arguments(values) if values or signature.names else {}
+        if function.isolation is _PROCESS:
             return await run_in_process(
                 function.name, home=function.owner.home, values=values, context=context, grace=self._grace
             )
@@ -78,7 +80,7 @@ class FunctionHandler:
 
     async def _call(self, function: Function, arguments: dict[str, Any]) -> Any:
         try:
-            if function.isolation is Isolation.THREAD:
+            if function.isolation is _THREAD:
                 return await self._threads.run(partial(function.call, **arguments), grace=self._grace)
             result = function.call(**arguments)
             return await result if function.is_async else result
@@ -89,7 +91,7 @@ class FunctionHandler:
             # Each of them means something to the event loop that the function did not mean.
             raise JobFailed(f"{type(error).__name__}: {error}", kind=type(error).__name__) from error
         finally:
-            end_if_forked(self._process_id)
+            end_if_forked(self._generation)
 
     def _remember(self, text: str, function: Function) -> None:
         if len(self._bare_calls) >= CALLS_REMEMBERED_MAX:

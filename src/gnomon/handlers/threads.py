@@ -109,7 +109,7 @@ class Threads:
         self._idle: deque[SimpleQueue[Body | None]] = deque()
         self._abandoned: set[Body] = set()
         self._closed = False
-        self._process_id = os.getpid()
+        self._generation = GENERATION.number
 
     @property
     def abandoned(self) -> int:
@@ -164,7 +164,7 @@ class Threads:
     def _work(self, inbox: SimpleQueue[Body | None]) -> None:
         while (body := inbox.get()) is not None:
             body.run()
-            end_if_forked(self._process_id)
+            end_if_forked(self._generation)
             # Idle before the news: who starts the next call at once finds this thread.
             stays = self._rest(inbox)
             body.tell()
@@ -185,7 +185,24 @@ def _settle(done: asyncio.Future[None]) -> None:
         done.set_result(None)
 
 
-def end_if_forked(process_id: int) -> None:
+class Generation:
+    """How many forks lie between this process and its first ancestor in Python.
+
+    Counted when it happens: to ask the kernel for the process id takes longer than many a function.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+        os.register_at_fork(after_in_child=self._count)
+
+    def _count(self) -> None:
+        self.number += 1
+
+
+GENERATION = Generation()
+
+
+def end_if_forked(generation: int) -> None:
     """A function that forks comes back twice. Its child must not go on as a second worker."""
-    if os.getpid() != process_id:
+    if GENERATION.number != generation:
         os._exit(0)

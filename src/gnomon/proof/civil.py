@@ -103,21 +103,16 @@ def pattern(expression: str, seed: str = "") -> Pattern:
         return Part(name, tuple(text.split(",")), low, high, high if hashed is None else hashed, seed)
 
     seconds, minutes, hours = (
-        part("second", second, 0, 59),
-        part("minute", minute, 0, 59),
-        part("hour", hour, 0, 23),
+        [value for value in range(one.low, one.high + 1) if one.names(value)]
+        for one in (
+            part("second", second, 0, 59),
+            part("minute", minute, 0, 59),
+            part("hour", hour, 0, 23),
+        )
     )
     return Pattern(
         hour.startswith("*"),
-        tuple(
-            time(h, m, s)
-            for h in range(24)
-            if hours.names(h)
-            for m in range(60)
-            if minutes.names(m)
-            for s in range(60)
-            if seconds.names(s)
-        ),
+        tuple(time(h, m, s) for h in hours for m in minutes for s in seconds),
         part("day-of-month", days, 1, 31, 28),
         part("month", numbered(month, MONTHS, 1), 1, 12),
         part("day-of-week", numbered(weekday, WEEKDAYS[1:], 1), 0, 7, 6),

@@ -353,10 +353,11 @@ class Effect(Event, frozen=True, kw_only=True, tag="effect"):
 
 
 class Up(Event, frozen=True, kw_only=True, tag="up"):
-    """A process began to work. `slots`: how many runs a worker takes at once."""
+    """A process began to work. A worker takes `slots` runs at once, from `queues`; none named means all."""
 
     role: str
     slots: int = 0
+    queues: tuple[str, ...] = ()
 
 
 class Down(Event, frozen=True, kw_only=True, tag="down"):

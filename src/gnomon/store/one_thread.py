@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from gnomon.errors import StoreUnavailable
 
@@ -34,6 +34,33 @@ class Pace:
 
     def note(self, seconds: float) -> None:
         self.seconds += (seconds - self.seconds) * self.WEIGHT
+
+
+class Hands(Protocol):
+    """Who does the work of one connection, a piece at a time and in order."""
+
+    async def run(self, work: Callable[[], _Answer]) -> _Answer:
+        """What `work` returns or raises."""
+
+    async def run_here_if_quick(self, work: Callable[[], _Answer]) -> _Answer: ...
+
+    def stop(self) -> None: ...
+
+
+class Here:
+    """The caller's own thread, always: for a loop whose time is not real, and which must not be left."""
+
+    def __init__(self, name: str) -> None:
+        """It needs no name."""
+
+    async def run(self, work: Callable[[], _Answer]) -> _Answer:
+        return work()
+
+    async def run_here_if_quick(self, work: Callable[[], _Answer]) -> _Answer:
+        return work()
+
+    def stop(self) -> None:
+        """Nothing goes on anywhere else."""
 
 
 class OneThread:

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import asyncpg
 
@@ -17,23 +16,12 @@ from gnomon.store.connections import Connections
 from gnomon.store.database import ForeignKeyViolation, Row, Rows, UniqueViolation
 from gnomon.store.migrate import AppliedMigration, Migration, applied_of, record_of
 from gnomon.store.partitions import partition_statements
+from gnomon.store.postgres_connect import connect_for_statements, split_pooler
 from gnomon.store.postgres_partitions import PostgresPartitions
 
 VERSION_MIN = 15
 CONNECTIONS_MAX = 10
-# Queues are empty when statistics are taken and full when plans are used. A plan that was right for the
-# empty table, a sequential scan, is kept and then reads every dead row. All our statements are meant for
-# indexes, so a session rules the rest out. Behind a pooler plans are not kept, and settings not sent.
-PLANNER_SETTINGS: Final = {
-    "enable_seqscan": "off",
-    "enable_hashjoin": "off",
-    "enable_mergejoin": "off",
-    "jit": "off",
-    "plan_cache_mode": "force_generic_plan",
-}
 MIGRATION_LOCK_TIMEOUT = timedelta(seconds=5)
-STATEMENT_TIMEOUT = timedelta(seconds=30)
-CONNECT_TIMEOUT = timedelta(seconds=10)
 DEADLOCK_TRIES = 3
 
 # What asyncpg raises when there is nobody to talk to: at connect, in the middle, or afterwards.
@@ -107,17 +95,8 @@ class PostgresDatabase:
 
     @classmethod
     async def open(cls, url: str, *, connections_max: int = CONNECTIONS_MAX) -> PostgresDatabase:
-        dsn, pooler = split_pooler(url)
-        connect = partial(
-            asyncpg.connect,
-            dsn,
-            command_timeout=STATEMENT_TIMEOUT.total_seconds(),
-            timeout=CONNECT_TIMEOUT.total_seconds(),
-            # Behind a transaction pooler, a statement prepared on one server is unknown to the next.
-            statement_cache_size=0 if pooler else 1024,
-            target_session_attrs="read-write",
-            server_settings={} if pooler else PLANNER_SETTINGS,
-        )
+        dsn, is_pooled = split_pooler(url)
+        connect = partial(connect_for_statements, dsn, is_pooled=is_pooled)
         database = cls(Connections(connect, limit=connections_max))
         try:
             async with database._session():
@@ -283,17 +262,3 @@ def refusals(facts: Row) -> Sequence[str]:
     if facts["encoding"] != "UTF8":
         found.append(f"The database's encoding is {facts['encoding']}. Create it with ENCODING 'UTF8'.")
     return found
-
-
-def split_pooler(url: str) -> tuple[str, bool]:
-    """Take our own `pooler=transaction` out of a URL, since PostgreSQL would not know it."""
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise InvalidInput("database", f"is no address that can be read: {error}.") from error
-    query = parse_qsl(parts.query, keep_blank_values=True)
-    modes = [value for name, value in query if name == "pooler"]
-    if any(mode != "transaction" for mode in modes):
-        raise InvalidInput("database", f"pooler={modes[-1]!r} is unknown; 'transaction' is the one there is.")
-    rest = urlencode([(name, value) for name, value in query if name != "pooler"])
-    return urlunsplit(parts._replace(query=rest)), bool(modes)

@@ -13,7 +13,7 @@ import asyncpg
 
 from gnomon.store import statements
 from gnomon.store.hints import Listeners, OnHint, Topic
-from gnomon.store.postgres import CONNECT_TIMEOUT, STATEMENT_TIMEOUT
+from gnomon.store.postgres_connect import CONNECT_TIMEOUT, STATEMENT_TIMEOUT
 
 # The first hint of a topic goes out at once. What follows within this time goes out as one, at its end.
 QUIET = timedelta(milliseconds=5)

@@ -28,15 +28,10 @@ class SqlShards:
             now=now,
             until=until,
         )
-        leases = [
-            ShardLease(row["shard"], row["owner"], row["term"], row["expires_at"])
-            for row in rows
-            if row["shard"] is not None
-        ]
-        return Division(
-            schedulers=frozenset({owner, *(row["owner"] for row in rows if row["shard"] is None)}),
-            leases=tuple(sorted(leases, key=lambda lease: lease.shard)),
-        )
+        # By place, not by name: these are read often, and all of them each time.
+        seats = [name for shard, name, *_ in rows if shard is None]
+        leases = sorted([ShardLease(*row) for row in rows if row[0] is not None])
+        return Division(schedulers=frozenset({owner, *seats}), leases=tuple(leases))
 
     async def release(self, owner: str, *, now: datetime) -> None:
         await self._database.fetch("shards_release", owner=owner, seat=_seat(owner), now=now)

@@ -34,6 +34,7 @@ FLAGS = frozenset({"cancel_requested", "allow_partial_completion", "watched", "a
 ID_BYTES = 16
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_as_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def to_micros(instant: datetime) -> int:
@@ -103,20 +104,23 @@ def packed(batch: Rows) -> tuple[str, str, list[object]]:
             values[name] = f"json_extract(value, '$[{len(listed)}]')"
             listed.append(bound(column))
     rows = list(zip(*listed, strict=True)) if listed else [0] * len(batch.rows)
-    return ",".join(values), ",".join(values.values()), [*parameters, json.dumps(rows, ensure_ascii=False)]
+    return ",".join(values), ",".join(values.values()), [*parameters, _as_json(rows)]
 
 
 def read(cursor: sqlite3.Cursor) -> list[Row]:
+    found = cursor.fetchall()
+    if not found:
+        return []
     names = [column[0] for column in cursor.description]
-    fetched = cursor.fetchall()
-    if len(fetched) == 1:  # Of one row, there is nothing to gain by column.
+    if len(found) == 1:  # Of one row, there is nothing to gain by column.
         converted = [
             value if value is None or (reader := _READ.get(name)) is None else reader(value)
-            for name, value in zip(names, fetched[0], strict=True)
+            for name, value in zip(names, found[0], strict=True)
         ]
         return [sqlite3.Row(cursor, tuple(converted))]
-    columns = zip(*fetched, strict=True)
-    by_column = [_read_column(name, column) for name, column in zip(names, columns, strict=False)]
+    by_column = [
+        _read_column(name, column) for name, column in zip(names, zip(*found, strict=True), strict=True)
+    ]
     return list(map(partial(sqlite3.Row, cursor), zip(*by_column, strict=True)))
 
 

@@ -9,11 +9,15 @@ if TYPE_CHECKING:
     from gnomon.testing.clock import ManualClock as ManualClock
     from gnomon.testing.inline_run import Inline as Inline
     from gnomon.testing.inline_run import inline as inline
+    from gnomon.testing.travel import Journey as Journey
+    from gnomon.testing.travel import TimeTravel as TimeTravel
 
 # Imported when asked for: pytest imports this package in every project that has Gnomon installed.
 _HOMES = {
     "Inline": "gnomon.testing.inline_run",
+    "Journey": "gnomon.testing.travel",
     "ManualClock": "gnomon.testing.clock",
+    "TimeTravel": "gnomon.testing.travel",
     "inline": "gnomon.testing.inline_run",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from gnomon.core.document import check_name
@@ -21,9 +21,9 @@ class ModelShards:
             if lease.owner == owner:
                 is_kept = shard not in moves.give_back
                 leases[shard] = (
-                    replace(lease, expires_at=until)
+                    lease._replace(expires_at=until)
                     if is_kept
-                    else replace(lease, owner=NOBODY, expires_at=now)
+                    else lease._replace(owner=NOBODY, expires_at=now)
                 )
         for shard in moves.take:
             known = leases.get(shard)
@@ -39,5 +39,5 @@ class ModelShards:
     async def release(self, owner: str, *, now: datetime) -> None:
         for shard, lease in self.state.shards.items():
             if lease.owner == owner:
-                self.state.shards[shard] = replace(lease, owner=NOBODY, expires_at=now)
+                self.state.shards[shard] = lease._replace(owner=NOBODY, expires_at=now)
         self.state.seats.pop(owner, None)

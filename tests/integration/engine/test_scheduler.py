@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -14,7 +14,7 @@ from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId
 from gnomon.core.lifecycle import JobAction, change_of
 from gnomon.core.occurrence import Firing, SkipReason
 from gnomon.core.records import Calendar, ExecutionFilter
-from gnomon.core.schedule import CronTiming, Interval, Misfire, Schedule
+from gnomon.core.schedule import CronTiming, Interval, Misfire, Overlap, Schedule
 from gnomon.engine.scheduler import OTHERS_TURN
 from gnomon.engine.service import NOW, POLL
 from gnomon.engine.telemetry import What
@@ -201,3 +201,39 @@ async def test_a_plan_made_ahead_is_void_when_the_job_was_changed_meanwhile(rig:
     assert await runs(rig, job) == 0
     [skipped] = await rig.store.schedules.occurrences(DEFAULT_TENANT, job.id, limit=10)
     assert skipped.reason is SkipReason.PAUSED
+
+
+async def test_a_plan_made_ahead_is_void_for_who_slept_past_its_instant(rig: Rig) -> None:
+    job = await rig.job(every(MINUTE, misfire=Misfire.IGNORE, misfire_grace=timedelta(seconds=5)))
+    scheduler = rig.scheduler()
+    rig.clock.advance(MINUTE - timedelta(milliseconds=100))
+    await scheduler.step()
+    rig.clock.advance(timedelta(seconds=30))
+
+    while await scheduler.step() == NOW:
+        pass
+
+    assert await runs(rig, job) == 0
+    [skipped] = await rig.store.schedules.occurrences(DEFAULT_TENANT, job.id, limit=10)
+    assert skipped.reason is SkipReason.MISFIRE
+
+
+async def test_what_came_due_while_it_read_is_decided_too(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = await rig.job(every(MINUTE, overlap=Overlap.REPLACE))
+    scheduler = rig.scheduler()
+    rig.clock.advance(MINUTE)
+    live = scheduler._live
+
+    async def slowly(jobs: Sequence[Job]) -> Mapping[JobId, int]:
+        rig.clock.advance(MINUTE)
+        return await live(jobs)
+
+    monkeypatch.setattr(scheduler, "_live", slowly)
+    await scheduler.step()
+
+    replaced, fired = sorted(
+        await rig.store.schedules.occurrences(DEFAULT_TENANT, job.id, limit=10),
+        key=lambda one: one.nominal_time,
+    )
+    assert replaced.reason is SkipReason.OVERLAP
+    assert fired.reason is None

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+import pytest
 
 from gnomon.core.document import JSON, Document
 from gnomon.core.execution import AttemptOutcome, ExecutionStatus
 from gnomon.core.job import DEFAULT_TENANT, Definition, Delivery
-from gnomon.core.lease import LEASE
+from gnomon.core.lease import LEASE, Claim, Leased
 from gnomon.core.retry import RetryPolicy
 from gnomon.engine.attempts import NOT_HERE, STOP_GRACE
 from gnomon.engine.notebook import Capture
 from gnomon.engine.telemetry import What
 from gnomon.errors import LeaseLost, StoreUnavailable
 from gnomon.handlers.base import Context, NotHere
+from gnomon.store.base import Applied
 from tests.integration.engine.rig import Rig
 
 PLAIN = Definition(kind="test")
@@ -208,7 +214,13 @@ async def test_a_cancel_reaches_a_running_attempt_with_the_next_heartbeat(rig: R
     assert ada.worker.running == 0
 
 
-async def test_a_worker_that_lost_its_lease_stops_and_writes_nothing(rig: Rig) -> None:
+def told(caplog: pytest.LogCaptureFixture, message: str) -> list[dict[str, object]]:
+    return [vars(record) for record in caplog.records if record.message == message]
+
+
+async def test_a_worker_that_lost_its_lease_stops_and_writes_nothing(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
     ada, bob = rig.worker(for_ever), rig.worker(done, name="bob")
     run = await rig.enqueue(await rig.job(PLAIN))
     await ada.worker.step()
@@ -223,9 +235,11 @@ async def test_a_worker_that_lost_its_lease_stops_and_writes_nothing(rig: Rig) -
     assert ada.worker.running == 0
     assert ada.telemetry.counts[What.LOST] == 1
     assert (await rig.get(run)).worker == "bob"
+    [line] = told(caplog, "lease lost; attempt stopped")
+    assert (line["execution"], line["claim"]) == (str(run), 1)
 
 
-async def test_a_late_result_is_refused_and_counted(rig: Rig) -> None:
+async def test_a_late_result_is_refused_and_counted(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
     gate = asyncio.Event()
 
     async def late(context: Context) -> JSON:
@@ -245,6 +259,8 @@ async def test_a_late_result_is_refused_and_counted(rig: Rig) -> None:
 
     assert ada.telemetry.counts[What.REFUSED] == 1
     assert (await rig.get(run)).result == Document('{"attempt": 2}')
+    [line] = told(caplog, "late result refused")
+    assert (line["execution"], line["claim"]) == (str(run), 1)
 
 
 async def test_renewals_keep_a_long_attempt_from_the_reaper(rig: Rig) -> None:
@@ -369,7 +385,10 @@ async def test_an_attempt_at_most_once_that_was_abandoned_is_never_run_again(rig
     assert (await rig.store.dead_letters.get(DEFAULT_TENANT, run)).reason == "abandoned"
 
 
-async def test_a_claim_whose_answer_got_lost_is_found_again(rig: Rig) -> None:
+async def test_a_claim_whose_answer_got_lost_is_found_again(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
     ada = rig.worker(done)
     run = await rig.enqueue(await rig.job(PLAIN))
     claim = rig.store.executions.claim
@@ -390,6 +409,8 @@ async def test_a_claim_whose_answer_got_lost_is_found_again(rig: Rig) -> None:
 
     assert (await rig.get(run)).status is ExecutionStatus.COMPLETED
     assert (await rig.get(run)).claim == 1
+    [line] = told(caplog, "claim answered again")
+    assert line["executions"] == 1
 
 
 async def test_a_handler_that_does_not_stop_keeps_its_slot_but_not_its_execution(rig: Rig) -> None:
@@ -420,3 +441,127 @@ async def test_a_handler_that_does_not_stop_keeps_its_slot_but_not_its_execution
     gate.set()
     await ada.settle()
     assert ada.worker.running == 0
+
+
+async def test_a_claim_whose_answer_took_as_long_as_its_lease_is_given_back_not_started(rig: Rig) -> None:
+    ada = rig.worker(for_ever)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    states = ada.worker._states
+
+    async def slowly(leased: Sequence[Leased]) -> Mapping[Claim, Document]:
+        rig.clock.advance(LEASE * 0.8)
+        return await states(leased)
+
+    ada.worker._states = slowly  # type: ignore[method-assign]
+    await ada.work()
+
+    given_back = await rig.get(run)
+    assert ada.worker.running == 0
+    assert given_back.status is ExecutionStatus.QUEUED
+    assert (given_back.claim, given_back.attempts) == (1, 0)
+
+
+async def test_a_checkpoint_whose_handler_was_stopped_does_not_hold_up_the_others(rig: Rig) -> None:
+    kept: list[str] = []
+
+    async def saving(context: Context) -> JSON:
+        await context.checkpoint("here")
+        kept.append(str(context.execution_id))
+        return None
+
+    ada = rig.worker(saving)
+    job = await rig.job(PLAIN)
+    stopped, other = await rig.enqueue(job), await rig.enqueue(job)
+    await ada.worker.step()
+    await asyncio.sleep(0)
+    [first] = [claim for claim in ada.worker.claims() if claim.execution_id == stopped]
+    ada.worker.cancel([first])
+    for _ in range(5):
+        await asyncio.sleep(0)
+    await ada.settle()
+    await ada.settle()
+
+    assert kept == [str(other)]
+    assert (await rig.get(other)).status is ExecutionStatus.COMPLETED
+
+
+async def test_a_heartbeat_without_an_answer_is_given_up_long_before_the_lease_runs_out(rig: Rig) -> None:
+    ada = rig.worker(for_ever)
+    await rig.enqueue(await rig.job(PLAIN))
+    await ada.worker.step()
+
+    async def silence(*_: object, **__: object) -> NoReturn:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    ada.heartbeat._executions = SimpleNamespace(renew=silence)  # type: ignore[assignment]
+    ada.heartbeat._lease = timedelta(seconds=0.03)
+
+    with pytest.raises(StoreUnavailable, match="no answer"):
+        await ada.heartbeat.step()
+
+
+async def test_what_has_ended_is_held_until_it_is_written(rig: Rig) -> None:
+    ada = rig.worker(done)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    await ada.worker.step()
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+    assert ada.worker.running == 0
+    assert [claim.execution_id for claim in ada.worker.claims()] == [run]
+    await ada.settle()
+    assert ada.worker.claims() == []
+
+
+async def test_what_is_granted_to_a_worker_that_leaves_is_given_back(rig: Rig) -> None:
+    ada = rig.worker(for_ever)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    states = ada.worker._states
+
+    async def meanwhile(leased: Sequence[Leased]) -> Mapping[Claim, Document]:
+        ada.worker.stop_claiming()
+        return await states(leased)
+
+    ada.worker._states = meanwhile  # type: ignore[method-assign]
+    await ada.work()
+
+    given_back = await rig.get(run)
+    assert given_back.status is ExecutionStatus.QUEUED
+    assert (given_back.claim, given_back.attempts) == (1, 0)
+
+
+async def test_a_worker_that_leaves_asks_for_nothing_and_holds_on_to_what_runs(rig: Rig) -> None:
+    ada = rig.worker(for_ever)
+    job = await rig.job(PLAIN)
+    running = await rig.enqueue(job)
+    await ada.worker.step()
+    waiting = await rig.enqueue(job)
+
+    ada.worker.stop_claiming()
+    await ada.worker.step()
+
+    assert [claim.execution_id for claim in ada.worker.claims()] == [running]
+    assert (await rig.get(waiting)).claim == 0
+
+
+async def test_an_outcome_that_could_not_be_written_is_written_later(rig: Rig) -> None:
+    ada = rig.worker(done)
+    run = await rig.enqueue(await rig.job(PLAIN))
+    apply, calls = rig.store.executions.apply, []
+
+    async def gone_at_first(*args: Any, **kwargs: Any) -> Sequence[Applied]:
+        calls.append(args)
+        if len(calls) == 1:
+            raise StoreUnavailable("gone")
+        return await apply(*args, **kwargs)
+
+    ada.completer._executions = SimpleNamespace(apply=gone_at_first)  # type: ignore[assignment]
+    with pytest.raises(StoreUnavailable):
+        await ada.work()
+    assert not ada.worker.is_empty
+
+    await ada.settle()
+
+    assert ada.worker.is_empty
+    assert (await rig.get(run)).status is ExecutionStatus.COMPLETED

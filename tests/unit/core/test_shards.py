@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given, settings
@@ -45,8 +45,7 @@ class World:
         for shard, lease in self.leases.items():
             if lease.owner == owner:
                 is_kept = shard not in moves.give_back
-                self.leases[shard] = replace(
-                    lease,
+                self.leases[shard] = lease._replace(
                     owner=owner if is_kept else NOBODY,
                     expires_at=until if is_kept else self.now,
                 )
@@ -163,7 +162,7 @@ def test_what_is_even_stays_as_it_is() -> None:
     division = Division(frozenset(owners), leases)
     assert [rebalance(owner, division, now=NOW) for owner in owners] == [STAY, STAY, STAY]
     # Whoever has the odd one keeps it, by whatever name.
-    swapped = tuple(replace(lease, owner=owners[-1 - lease.shard % 3]) for lease in leases)
+    swapped = tuple(lease._replace(owner=owners[-1 - lease.shard % 3]) for lease in leases)
     assert [rebalance(one, Division(frozenset(owners), swapped), now=NOW) for one in owners] == [STAY] * 3
 
 

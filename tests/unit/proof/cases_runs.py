@@ -347,6 +347,17 @@ def what_a_dead_worker_held_is_left_there(story: Story, wrong: bool) -> None:
     story.read()
 
 
+@case("L7")
+def a_claim_that_was_long_on_its_way_is_left_there(story: Story, wrong: bool) -> None:
+    story.job()
+    story.enqueue()
+    story.fault(3, None, "kill", "w/1")
+    story.claim(50, lease_until=t(22))
+    story.again(80 if wrong else 52, Expired)
+    story.live(at=81, worker="v/1")
+    story.read()
+
+
 @case("L8")
 def a_run_runs_twice_at_once(story: Story, wrong: bool) -> None:
     story.job()
@@ -375,6 +386,37 @@ def who_comes_back_is_not_refused(story: Story, wrong: bool) -> None:
     story.exit(62, token=1, attempt=1)
     if not wrong:
         story.store(62, Refused, run="r", token=1, op="complete", holder_token=2)
+    story.read()
+
+
+@case("L8")
+def who_stood_still_before_its_first_step_starts_late(story: Story, wrong: bool) -> None:
+    """Between the answer to its claim and the start; nobody can look at the clock in between."""
+    story.job()
+    story.enqueue()
+    story.claim(2)
+    if not wrong:
+        story.fault(2.1, 60, "pause", "w/1")
+    story.again(24, Expired)
+    story.live(at=25, worker="v/1")
+    story.start(60.1, token=1, attempt=1)
+    story.exit(60.2, token=1, attempt=1)
+    story.store(60.3, Refused, run="r", token=1, op="complete", holder_token=2)
+    story.read()
+
+
+@case("L8")
+def who_dies_before_it_can_tell_is_not_refused(story: Story, wrong: bool) -> None:
+    story.job()
+    story.enqueue()
+    story.claim(2)
+    story.start(2)
+    story.fault(3, 60, "cut", "w/1")
+    story.again(24, Expired)
+    story.live(at=25, worker="v/1")
+    story.exit(26, token=1, attempt=1)
+    if not wrong:
+        story.fault(61, 62, "kill", "w/1")
     story.read()
 
 
@@ -485,6 +527,20 @@ def a_cancelled_run_has_an_effect_much_later(story: Story, wrong: bool) -> None:
     story.process("w/1", 4, Told, run="r", token=1)
     story.end(5, Cancelled)
     story.effect(30 if wrong else 6)
+    story.read()
+
+
+@case("E5")
+def who_stood_still_could_not_be_told_to_stop(story: Story, wrong: bool) -> None:
+    """The sink tells of the effect, but it was the worker that was broken."""
+    story.job()
+    story.enqueue()
+    story.claim(2)
+    story.start(2)
+    story.store(3, CancelOk, run="r")
+    story.fault(3, 25, "pause", "other" if wrong else "w")
+    story.end(24, Cancelled, kind="lease_expired")
+    story.effect(31)
     story.read()
 
 

@@ -168,6 +168,15 @@ def a_free_worker_does_not_start_it(story: Story, wrong: bool) -> None:
     story.read()
 
 
+@case("C4")
+def a_worker_that_serves_the_queue_does_not_start_it(story: Story, wrong: bool) -> None:
+    twice(story, end_at=t(1500))
+    story.up("w/1", slots=4, queues=("default",) if wrong else ("slow",))
+    story.fire(1000, 1000, "a")
+    story.live("a", at=1010, worker="v/1")
+    story.read()
+
+
 @case("C5")
 def a_time_fires_early(story: Story, wrong: bool) -> None:
     twice(story)

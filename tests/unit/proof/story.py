@@ -106,10 +106,9 @@ class Story:
     def claim(self, at: float, run: str = "r", *, worker: str = "w/1", **fields: object) -> Claim:
         name, _, boot = worker.partition("/")
         self._tokens[run] += 1
-        fields = {"attempt": self._tokens[run], "token": self._tokens[run], **fields}
-        return self.store(
-            at, Claim, run=run, worker=name, boot=int(boot), lease_until=t(at + LEASE), **fields
-        )
+        token = self._tokens[run]
+        fields = {"attempt": token, "token": token, "lease_until": t(at + LEASE), **fields}
+        return self.store(at, Claim, run=run, worker=name, boot=int(boot), **fields)
 
     def start(self, at: float, run: str = "r", *, worker: str = "w/1", **fields: object) -> Start:
         token = self._tokens[run]
@@ -156,8 +155,8 @@ class Story:
         self.process("client", at, SubmitInvoke, key=key, job="j", **fields)
         self.process("client", at + 0.1, SubmitOk, key=key, job="j", run=run, **fields)
 
-    def up(self, src: str = "w/1", role: str = "worker", at: float = 0, slots: int = 4) -> Up:
-        return self.process(src, at, Up, role=role, slots=slots)
+    def up(self, src: str = "w/1", role: str = "worker", at: float = 0, **fields: object) -> Up:
+        return self.process(src, at, Up, role=role, **({"slots": 4} | fields))
 
     def fault(self, begin: float, end: float | None, kind: str, target: str, **fields: object) -> None:
         self.process("nemesis", begin, FaultBegin, kind=kind, target=target, **fields)

@@ -137,13 +137,15 @@ def l7(index: Index) -> Findings:
         since, end = segment.last_sign, segment.end
         if since is None or read_at is None:
             continue
-        deadline = segment.lease_until + known.reaper + REAP_SLACK
+        # A claim or a renewal that was long on its way may be granted when its lease has run out already.
+        ran_out = max(segment.lease_until, since)
+        deadline = ran_out + known.reaper + REAP_SLACK
         ended = end.db if end is not None and end.db is not None else read_at
-        if ended <= segment.lease_until or not _reapers_work(index, segment, until=deadline):
+        if ended <= ran_out or not _reapers_work(index, segment, until=deadline):
             continue
         found.checked += 1
         if ended > deadline:
-            late = (ended - segment.lease_until).total_seconds()
+            late = (ended - ran_out).total_seconds()
             found.add(run.entity, f"its lease ran out, and for {late:.1f} s nobody took it back.", end)
     return found
 
@@ -169,9 +171,11 @@ def l8(index: Index) -> Findings:
             # Who gave it back, or was too late to stop a handler, has let go of it: no two holders.
             if isinstance(segment.end, Failed | Released) or _end(index, run, earlier.token) <= later.when:
                 continue
-            if not index.faults.open_on(earlier.src, earlier.when, later.when):
+            # It may have been held from the moment it got the run: between the answer and the first step.
+            since = min(earlier.when, segment.claim.db or earlier.when)
+            if not index.faults.open_on(earlier.src, since, later.when):
                 found.add(run.entity, f"it ran twice at once, and {earlier.src} was not broken.", later)
-            elif _was_alive(index, run, earlier.token) and not _was_refused(index, run, earlier.token):
+            elif _came_back(index, run, earlier.token) and not _was_refused(index, run, earlier.token):
                 found.add(run.entity, f"{earlier.src} came back with it and was not refused.", later)
     return found
 
@@ -184,8 +188,14 @@ def _end(index: Index, run: Run, token: int) -> datetime:
     return min([*exits, index.faults.killed(start.src, start.when)])
 
 
-def _was_alive(index: Index, run: Run, token: int) -> bool:
-    return any(one.token == token for one in run.exits)
+def _came_back(index: Index, run: Run, token: int) -> bool:
+    """Whether who ran it lived on until it could tell somebody: nothing was broken, for long enough."""
+    for one in run.exits:
+        if one.token == token and one.when is not None:
+            heard = index.faults.recovered(one.src, one.when)
+            if heard < index.faults.killed(one.src, one.when):
+                return True
+    return False
 
 
 def _was_refused(index: Index, run: Run, token: int) -> bool:

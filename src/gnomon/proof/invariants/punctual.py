@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from gnomon.proof.events import Effect, Up
 from gnomon.proof.faults import CLOCK, DATABASE, FOREVER, SCHEDULING, Span
 from gnomon.proof.index import Index, Run
 from gnomon.proof.invariants.calendar import is_owed
-from gnomon.proof.ledger import Due, Ledger, decided_at
+from gnomon.proof.ledger import FIRST, Due, Ledger, decided_at
 from gnomon.proof.verdict import Findings
 
 
@@ -18,7 +18,7 @@ def c4(index: Index) -> Findings:
     """While all is healthy, a due time fires and its run starts within the tolerance."""
     found = Findings("C4")
     delays: list[float] = []
-    busy = _saturated(index)
+    busy: dict[str, list[Span]] = {}
     for job, fires in index.fires.items():
         tolerance = index.parameters.tolerance_of(job)
         for fire in fires:
@@ -32,7 +32,10 @@ def c4(index: Index) -> Findings:
             if fire.db - fire.due > tolerance:
                 found.add(f"job {job}", f"{fire.due.isoformat()} fired {delays[-1]:.3f} s late.", fire)
             else:
-                _check_start(index, index.runs[fire.run], tolerance, busy, found)
+                run = index.runs[fire.run]
+                if run.spec is not None and run.spec.queue not in busy:
+                    busy[run.spec.queue] = _saturated(index, run.spec.queue)
+                _check_start(index, run, tolerance, busy, found)
     if delays:
         delays.sort()
         found.measured = {"p50": _at(delays, 0.5), "p99": _at(delays, 0.99), "max": delays[-1]}
@@ -45,7 +48,9 @@ def _is_catch_up(index: Index, job: str, due: datetime) -> bool:
     return any(one.spec.db is not None and one.spec.db >= due for one in ledger.between(due, due))
 
 
-def _check_start(index: Index, run: Run, tolerance: timedelta, busy: Sequence[Span], found: Findings) -> None:
+def _check_start(
+    index: Index, run: Run, tolerance: timedelta, busy: Mapping[str, Sequence[Span]], found: Findings
+) -> None:
     run_at = run.run_at
     if (
         run.spec is None
@@ -56,8 +61,9 @@ def _check_start(index: Index, run: Run, tolerance: timedelta, busy: Sequence[Sp
     ):
         return
     until = run_at + tolerance
-    place = bisect_right(busy, (until, FOREVER))
-    is_busy = place > 0 and busy[place - 1][1] >= run_at
+    spans = busy[run.spec.queue]
+    place = bisect_right(spans, (until, FOREVER))
+    is_busy = place > 0 and spans[place - 1][1] >= run_at
     if is_busy or until > index.read_at or not index.faults.is_all_healthy(run_at, until):
         return
     first = min((start.when for start in run.starts if start.when is not None), default=FOREVER)
@@ -70,19 +76,20 @@ def _slots_are_known(index: Index) -> bool:
     return any(up.slots for up in index.of(Up))
 
 
-def _saturated(index: Index) -> list[Span]:
-    """When no worker had a free slot."""
+def _saturated(index: Index, queue: str) -> list[Span]:
+    """When no worker that serves the queue had a free slot."""
     if not _slots_are_known(index):
         return []
     steps: list[tuple[datetime, int, int]] = []
+    elsewhere = {up.src for up in index.of(Up) if up.queues and queue not in up.queues}
     for up in index.of(Up):
-        if up.when is not None and up.slots:
+        if up.when is not None and up.slots and up.src not in elsewhere:
             steps.append((up.when, 0, up.slots))
             gone = index.faults.killed(up.src, up.when)
             if gone < FOREVER:
                 steps.append((gone, 0, -up.slots))
     for _, segment in index.segments():
-        if segment.claim.db is not None:
+        if segment.claim.db is not None and segment.claim.holder not in elsewhere:
             steps.append((segment.claim.db, 1, 0))
             if segment.end is not None and segment.end.db is not None:
                 steps.append((segment.end.db, -1, 0))
@@ -92,7 +99,7 @@ def _saturated(index: Index) -> list[Span]:
 def _spans(steps: list[tuple[datetime, int, int]]) -> list[Span]:
     running = slots = 0
     spans: list[Span] = []
-    since: datetime | None = None
+    since: datetime | None = FIRST  # Before any worker is there, none is free.
     for when, more_running, more_slots in sorted(steps):
         running, slots = running + more_running, slots + more_slots
         if running >= slots and since is None:

@@ -52,7 +52,8 @@ def x2(index: Index) -> Findings:
     found = Findings("X2")
     for fault, segment, run in _drained(index):
         claim = segment.claim
-        if claim.db is None:
+        # A claim that was on its way, or whose answer got lost, may still be granted; it is given back.
+        if claim.db is None or _other_fault(index, fault, claim.holder):
             continue
         found.checked += 1
         if claim.db > fault.begin + NOTICE:
@@ -99,10 +100,9 @@ def _drained(index: Index) -> Iterator[tuple[Fault, Segment, Run]]:
 
 
 def _other_fault(index: Index, drain: Fault, holder: str) -> bool:
-    until = index.faults.downs.get(holder, drain.end)
-    return any(
-        fault is not drain and _overlap(fault, drain.begin, until) for fault in index.faults.on(holder)
-    )
+    """Whether something else went wrong with it while it left, or shortly before."""
+    since, until = drain.begin - index.parameters.recovered_after, index.faults.downs.get(holder, drain.end)
+    return any(fault is not drain and _overlap(fault, since, until) for fault in index.faults.on(holder))
 
 
 def _overlap(fault: Fault, since: datetime, until: datetime) -> bool:

@@ -1,0 +1,149 @@
+"""The command `sim`: simulated hours under faults, judged; and failures made small enough to look at."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated
+
+import typer
+from msgspec.structs import replace
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from gnomon.testing.sim.campaign import Tally, judged
+from gnomon.testing.sim.judging import Judgement, judge, uncovered
+from gnomon.testing.sim.profiles import draw
+from gnomon.testing.sim.scenario import Scenario, read_scenario, write_scenario
+from gnomon.testing.sim.shrinking import shrink
+from gnomon.testing.sim.tracing import trace_line
+from gnomon.testing.sim.world import World
+
+REGRESSIONS = Path("tests/sim/regressions")
+SEED_MAX = 2**31
+WRONG_SHOWN = 5
+AROUND_SHOWN = 5
+
+
+def sim(
+    seeds: Annotated[int, typer.Option(min=1, help="How many worlds.")] = 20,
+    hours: Annotated[float, typer.Option(min=0.1, help="How long each of them lasts.")] = 0.5,
+    profile: Annotated[str, typer.Option(help="What may go wrong; see the reference.")] = "swarm",
+    seed: Annotated[int | None, typer.Option(help="The first seed. Otherwise, chance decides.")] = None,
+    replay: Annotated[str | None, typer.Option(metavar="SEED|FILE", help="Run one world again.")] = None,
+    until: Annotated[float | None, typer.Option(metavar="SECONDS", help="With --replay: stop then.")] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="With --replay: tell every event.")] = False,
+    processes: Annotated[int | None, typer.Option(min=1, help="As many as there are cores.")] = None,
+    shrink_into: Annotated[
+        Path, typer.Option("--shrink-into", metavar="FOLDER", help="Where a failure is kept, made small.")
+    ] = REGRESSIONS,
+) -> None:
+    """Simulate Gnomon: the real scheduler, workers and SQL, in virtual time, with everything going wrong.
+
+    A world follows from its seed: the same seed tells the same story. Ends with 1 if a promise was broken.
+
+    Examples:
+    ```
+    gnomon sim --seeds 100 --hours 0.5
+    gnomon sim --replay 81234 --until 1270 --trace
+    ```
+    """
+    console = Console()
+    if replay is not None:
+        _replay(console, _scenario(replay, hours=hours, profile=profile), until=until, trace=trace)
+        return
+    first = secrets.randbelow(SEED_MAX) if seed is None else seed
+    console.print(f"seeds {first} to {first + seeds - 1}, {hours:g} h each, profile {profile}")
+    draw(first, hours=hours, profile=profile)  # A profile that does not exist is told before anything runs.
+    failures = _campaign(console, range(first, first + seeds), hours, profile, processes)
+    for failure in failures:
+        _tell(console, failure, hours=hours)
+    if failures:
+        _keep_small(console, failures[0], shrink_into)
+        raise typer.Exit(1)
+
+
+def _campaign(
+    console: Console, seeds: range, hours: float, profile: str, processes: int | None
+) -> list[Judgement]:
+    tally, failures, began = Tally(), [], perf_counter()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("worlds", total=len(seeds))
+        for one in judged(seeds, hours=hours, profile=profile, processes=processes):
+            tally.add(one)
+            progress.advance(task)
+            if one.wrong:
+                failures.append(one)
+                progress.console.print(f"seed {one.scenario.seed}: {one.wrong[0]}", soft_wrap=True)
+    seconds = perf_counter() - began
+    console.print(
+        f"{tally.hours:g} simulated hours in {timedelta(seconds=round(seconds))}, "
+        f"{tally.hours / seconds * 60:.1f} a minute; "
+        f"{tally.runs} runs, {tally.faults} faults, {tally.events} events, {len(failures)} failures",
+        soft_wrap=True,
+    )
+    missing = uncovered(tally.coverage)
+    if missing and not failures:
+        console.print(f"never seen: {', '.join(missing)}", soft_wrap=True)
+    return failures
+
+
+def _scenario(replay: str, *, hours: float, profile: str) -> Scenario:
+    if replay.isdigit():
+        return draw(int(replay), hours=hours, profile=profile)
+    return read_scenario(Path(replay))
+
+
+def _replay(console: Console, scenario: Scenario, *, until: float | None, trace: bool) -> None:
+    if until is not None:
+        scenario = replace(scenario, seconds=until, healed_at=min(scenario.healed_at, until))
+    if trace:
+        world = World(scenario)
+        world.on_event = lambda event: typer.echo(trace_line(event, scenario.start))
+        typer.echo(f"history {world.run().digest}")
+        return
+    found = judge(scenario)
+    console.print(f"seed {scenario.seed}: history {found.digest}", soft_wrap=True)
+    if found.wrong:
+        _tell(console, found, hours=scenario.hours)
+        raise typer.Exit(1)
+    console.print(f"{found.events} events, and nothing is wrong with them", soft_wrap=True)
+
+
+def _tell(console: Console, failure: Judgement, *, hours: float) -> None:
+    scenario = failure.scenario
+    console.print(
+        f"\nSIM FAIL seed={scenario.seed} profile={scenario.profile} rules={','.join(sorted(failure.rules))}",
+        soft_wrap=True,
+    )
+    for one in failure.wrong[:WRONG_SHOWN]:
+        console.print(f"  {one}", soft_wrap=True, markup=False)
+        for event in one.around[:AROUND_SHOWN]:
+            console.print(f"    {trace_line(event, scenario.start)}", soft_wrap=True, markup=False)
+    until = _latest(failure, scenario)
+    console.print(
+        f"replay: gnomon sim --replay {scenario.seed} --hours {hours:g} --profile {scenario.profile} "
+        f"--until {until:.0f} --trace",
+        soft_wrap=True,
+    )
+
+
+def _latest(failure: Judgement, scenario: Scenario) -> float:
+    times = [event.when for event in failure.wrong[0].around if event.when is not None]
+    return (max(times) - scenario.start).total_seconds() + 5 if times else scenario.seconds
+
+
+def _keep_small(console: Console, failure: Judgement, folder: Path) -> None:
+    scenario = failure.scenario
+    with console.status(f"making seed {scenario.seed} small"):
+        small = shrink(scenario, failure.rules)
+    path = folder / f"{'-'.join(sorted(failure.rules)).lower()}-{scenario.seed}.json"
+    write_scenario(small, path)
+    console.print(
+        f"kept as {path}: {len(small.faults)} faults, {len(small.jobs)} jobs, {len(small.nodes)} nodes, "
+        f"{small.seconds:.0f} s\nreplay: gnomon sim --replay {path}",
+        soft_wrap=True,
+    )

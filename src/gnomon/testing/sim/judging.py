@@ -1,0 +1,89 @@
+"""From a scenario to a judgement: run it, and let the checker look at its history."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from gnomon.engine.clock import ROUND_TRIP_MAX
+from gnomon.proof.checker import check
+from gnomon.proof.coverage import COVERAGE
+from gnomon.proof.events import Event
+from gnomon.proof.parameters import Parameters
+from gnomon.testing.sim.basics import basics
+from gnomon.testing.sim.loop import Deadlock
+from gnomon.testing.sim.scenario import Scenario
+from gnomon.testing.sim.world import World
+
+# A node knows the time of the store to within half of a round trip, and drifts until it asks again.
+CLOCK = ROUND_TRIP_MAX / 2 + timedelta(milliseconds=20)
+# What a simulated world does not have: a leader, and a disk.
+WITHOUT = frozenset({"leader change while a time is due", "disk full during complete"})
+
+# Gnomon fences by claim, not by boot: what a dead process has sent still counts while its claim is current.
+NOT_PROMISED = frozenset({"L9"})
+# One broken rule must not hide another.
+WRONG_PER_RULE_MAX = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """Something that must not be: which rule, about what, and the events around it."""
+
+    rule: str
+    entity: str
+    what: str
+    around: tuple[Event, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.rule} {self.entity}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    scenario: Scenario
+    wrong: tuple[Wrong, ...]
+    digest: str = ""
+    coverage: Counter[str] = field(default_factory=Counter)
+    events: int = 0
+    runs: int = 0
+    faults: int = 0
+    calls: int = 0
+
+    @property
+    def rules(self) -> frozenset[str]:
+        return frozenset(one.rule for one in self.wrong)
+
+
+def judge(scenario: Scenario) -> Judgement:
+    """Run the scenario. What went wrong is in the answer; nothing is raised for it."""
+    try:
+        story = World(scenario).run()
+    except Deadlock as error:
+        return Judgement(scenario, (Wrong("DEADLOCK", "world", str(error)),))
+    verdict = check(story.events, Parameters(clock=CLOCK), without=WITHOUT)
+    wrong = [Wrong("BASICS", "world", what) for what in basics(story)]
+    around = {id(told.violation): tuple(told.around) for told in verdict.told}
+    wrong += [
+        Wrong(one.invariant, one.entity, one.what, around.get(id(one), ()))
+        for found in verdict.findings
+        if found.invariant not in NOT_PROMISED
+        for one in found.violations[:WRONG_PER_RULE_MAX]
+    ]
+    seen = {name: count for name, count in verdict.coverage.items() if name not in WITHOUT}
+    return Judgement(
+        scenario,
+        tuple(wrong),
+        story.digest,
+        Counter(seen),
+        len(story.events),
+        len(story.runs),
+        story.faults,
+        story.calls,
+    )
+
+
+def uncovered(coverage: Counter[str]) -> list[str]:
+    """What never happened, so that its rules were not tried."""
+    return [name for name in COVERAGE if name not in WITHOUT and not coverage[name]]

@@ -1,0 +1,89 @@
+"""The pen that writes a history: numbers, times and the hash; and what processes say of themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from gnomon.handlers.base import Context
+from gnomon.proof import events
+from gnomon.proof.events import AnyEvent, Event
+
+if TYPE_CHECKING:
+    from gnomon.testing.sim.node import Boot
+
+STORE = "store"
+NEMESIS = "nemesis"
+
+E = TypeVar("E", bound=Event)
+_encode = msgspec.json.Encoder().encode
+
+
+class Pen:
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self.events: list[AnyEvent] = []
+        self.on_event: Callable[[Event], None] | None = None
+        self._now = now
+        self._counts: Counter[str] = Counter()
+        self._hash = sha256()
+
+    @property
+    def digest(self) -> str:
+        return self._hash.hexdigest()
+
+    def write(self, make: Callable[..., E], src: str, **fields: Any) -> E:
+        """An event that is no store's: true time is `wall`."""
+        return self._keep(make(src=src, n=self._count(src), wall=self._now(), **fields))
+
+    def stored(self, make: Callable[..., E], **fields: Any) -> E:
+        return self._keep(make(src=STORE, n=self._count(STORE), db=self._now(), **fields))
+
+    def _count(self, src: str) -> int:
+        self._counts[src] += 1
+        return self._counts[src]
+
+    def _keep(self, event: E) -> E:
+        self.events.append(event)  # type: ignore[arg-type]
+        self._hash.update(_encode(event))
+        if self.on_event is not None:
+            self.on_event(event)
+        return event
+
+    # Processes ------------------------------------------------------------------------------------------
+
+    def up(self, boot: Boot) -> None:
+        self.write(
+            events.Up, boot.source, role=str(boot.node.spec.role), slots=boot.slots, queues=boot.queues
+        )
+
+    def down(self, boot: Boot) -> None:
+        self.write(events.Down, boot.source)
+
+    def started(self, boot: Boot, context: Context) -> None:
+        self._attempt(events.Start, boot, context)
+
+    def exited(self, boot: Boot, context: Context, code: int) -> None:
+        self._attempt(events.Exit, boot, context, rc=code)
+
+    def told(self, boot: Boot, context: Context) -> None:
+        if not boot.line.is_dead:
+            self.write(events.Told, boot.source, run=str(context.execution_id), token=context.claim)
+
+    def effect(self, boot: Boot, context: Context) -> None:
+        self._attempt(events.Effect, boot, context)
+
+    def _attempt(self, make: Callable[..., E], boot: Boot, context: Context, **fields: Any) -> None:
+        if not boot.line.is_dead:
+            self.write(
+                make,
+                boot.source,
+                run=str(context.execution_id),
+                attempt=context.attempt,
+                token=context.claim,
+                **fields,
+            )

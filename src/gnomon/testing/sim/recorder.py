@@ -1,0 +1,297 @@
+"""Writes down what happens: at the store every verb that was done, in the processes what handlers do.
+
+It tells what the store answered, not what it should have answered: whether that was right is for the checker
+to say. See `docs/reference/proof.md` for the events.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+from gnomon.core.execution import Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
+from gnomon.core.job import Job, TenantId
+from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
+from gnomon.core.occurrence import Firing
+from gnomon.core.records import Redrive
+from gnomon.proof import events
+from gnomon.proof.events import Event
+from gnomon.store.base import Applied, Decision, Store
+from gnomon.testing.sim.network import Call
+from gnomon.testing.sim.pen import NEMESIS, Pen
+from gnomon.testing.sim.seen import JobSeen, RunSeen
+from gnomon.testing.sim.told import change_event, sched_set
+
+ALIVE_EVERY = timedelta(seconds=5)
+
+# Verbs whose lost replies matter most, in the words of the checker.
+_OPS = {
+    ("executions", "claim"): "claim",
+    ("executions", "apply"): "complete",
+    ("schedules", "fire"): "fire",
+    ("executions", "enqueue"): "submit",
+}
+
+E = TypeVar("E", bound=Event)
+
+
+class Recorder(Pen):
+    """`store` is looked at for what an answer does not tell: which waiting runs a cancel has ended."""
+
+    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
+        super().__init__(now)
+        self.runs: dict[UUID, RunSeen] = {}
+        self.jobs: dict[UUID, JobSeen] = {}
+        self.seen: Counter[str] = Counter()
+        self.calendars: dict[str, frozenset[date]] = {}
+        self._store = store
+        self._alive: dict[str, datetime] = {}
+        self._decided: dict[Claim, datetime] = {}
+        self._verbs: dict[tuple[str, str], Callable[[Call, Any], Awaitable[None]]] = {
+            ("jobs", "create"): self._jobs_set,
+            ("jobs", "change"): self._jobs_changed,
+            ("schedules", "fire"): self._fired,
+            ("schedules", "next_due"): self._looked,
+            ("workers", "beat"): self._looked,
+            ("executions", "enqueue"): self._enqueued,
+            ("executions", "claim"): self._claimed,
+            ("executions", "renew"): self._renewed,
+            ("executions", "apply"): self._applied,
+            ("executions", "cancel"): self._cancelled,
+            ("dead_letters", "redrive"): self._redriven,
+        }
+
+    # The store -----------------------------------------------------------------------------------------
+
+    async def done(self, call: Call, answer: Any, error: Exception | None) -> None:
+        told = self._verbs.get((call.noun, call.verb))
+        if told is not None and error is None:
+            await told(call, answer)
+
+    def reply_lost(self, call: Call) -> None:
+        self.seen[f"lost_reply.{call.noun}.{call.verb}"] += 1
+        op = _OPS.get((call.noun, call.verb))
+        if op is not None:
+            fault = f"reply-{self.seen.total()}"
+            fields = {"kind": "lost_reply", "target": call.line.source, "fault": fault}
+            self.write(events.FaultBegin, NEMESIS, op=op, **fields)
+            self.write(events.FaultEnd, NEMESIS, **fields)
+
+    async def _looked(self, call: Call, _: object) -> None:
+        self._is_alive(call.line.source)
+
+    async def _jobs_set(self, call: Call, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            self._job_set(job, since=call.kwargs["now"])
+
+    async def _jobs_changed(self, call: Call, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            if self._job_set(job, since=call.kwargs["now"]) and job.next_run_time is None:
+                await self._look_at_live(job.id)
+
+    def _job_set(self, job: Job, *, since: datetime) -> bool:
+        """False if this was known: the answer to a repeated call."""
+        seen = self.jobs.get(job.id)
+        if seen is not None and seen.version >= job.version:
+            return False
+        if seen is None:
+            self.jobs[job.id] = JobSeen(job.version, job.revision)
+        else:
+            seen.version, seen.rev = job.version, job.revision
+        closed = self.calendars.get(job.definition.schedule.calendar or "", ())
+        self.stored(events.SchedSet, **sched_set(job, since=since, closed=closed))
+        return True
+
+    async def _fired(self, call: Call, taken: Sequence[UUID]) -> None:
+        firings: Sequence[Firing] = call.args[0]
+        now: datetime = call.kwargs["now"]
+        for firing in firings:
+            if firing.job_id not in taken:
+                self.seen["fire.beaten"] += 1
+                continue
+            self._fire(firing, now)
+            if firing.replaces:
+                new = {one.execution_id for one in firing.occurrences}
+                await self._look_at_live(firing.job_id, but=new)
+
+    def _fire(self, firing: Firing, now: datetime) -> None:
+        job, job_id = self.jobs[firing.job_id], str(firing.job_id)
+        for one in firing.occurrences:
+            late = (now - one.nominal_time).total_seconds()
+            if one.execution_id is not None:
+                self._born(one.execution_id, firing.job_id, firing.tenant_id, job.rev)
+                self.stored(
+                    events.Fire,
+                    run=str(one.execution_id),
+                    job=job_id,
+                    rev=job.rev,
+                    due=one.nominal_time,
+                    run_at=one.due,
+                    late=late,
+                )
+            else:
+                self.stored(
+                    events.Skip,
+                    job=job_id,
+                    due=one.nominal_time,
+                    until=one.nominal_until,
+                    count=one.count,
+                    why=str(one.reason),
+                    late=late,
+                    rev=job.rev,
+                    anchor=firing.anchor,
+                )
+
+    async def _enqueued(self, call: Call, made: Sequence[Enqueued]) -> None:
+        tenant_id, asked = call.args
+        idempotency = call.kwargs.get("idempotency")
+        new: NewExecution
+        for new, one in zip(asked, made, strict=True):
+            if not one.is_new:
+                self.seen["enqueue.known"] += 1
+                continue
+            job = self.jobs[new.job_id]
+            self._born(one.id, new.job_id, tenant_id, job.rev)
+            self.stored(
+                events.Enqueue,
+                run=str(one.id),
+                job=str(new.job_id),
+                rev=job.rev,
+                key=idempotency.key if idempotency else None,
+                run_at=new.due,
+                priority=new.priority,
+            )
+
+    async def _redriven(self, call: Call, made: Sequence[Enqueued]) -> None:
+        tenant_id, redrives = call.args
+        asked: Redrive
+        for asked, one in zip(redrives, made, strict=True):
+            old = self.runs[asked.execution_id]
+            if one.is_new:
+                self._born(one.id, old.job, tenant_id, old.rev)
+                self.stored(
+                    events.Enqueue,
+                    run=str(one.id),
+                    job=str(old.job),
+                    rev=old.rev,
+                    rerun_of=str(asked.execution_id),
+                )
+
+    async def _claimed(self, call: Call, leased: Sequence[Leased]) -> None:
+        request: ClaimRequest = call.args[0]
+        if not leased:
+            self._is_alive(call.line.source)
+        name, _, boot = call.line.source.partition("/")
+        for one in leased:
+            run = self.runs[one.claim.execution_id]
+            if one.claim.number <= run.token:
+                self.write(events.Again, call.line.source, op="claim", req=str(request.id))
+                continue
+            run.token, run.lease_until = one.claim.number, one.lease_until
+            self._changed(
+                events.Claim,
+                one.claim.execution_id,
+                attempt=one.attempt,
+                token=one.claim.number,
+                worker=name,
+                boot=int(boot),
+                req=str(request.id),
+                lease_until=one.lease_until,
+            )
+
+    async def _renewed(self, call: Call, renewed: Sequence[Renewed]) -> None:
+        held = {one.claim for one in renewed}
+        until: datetime = call.kwargs["lease_until"]
+        claim: Claim
+        for claim in call.args[0]:
+            if claim in held:
+                # A renewal that comes late takes no time away. If it did, a run would expire too early.
+                run = self.runs[claim.execution_id]
+                run.lease_until = max(run.lease_until, until)
+                self._changed(
+                    events.Beat, claim.execution_id, token=claim.number, lease_until=run.lease_until
+                )
+            else:
+                self.stored(events.BeatRefused, run=str(claim.execution_id), token=claim.number)
+
+    async def _applied(self, call: Call, answers: Sequence[Applied]) -> None:
+        decisions: Sequence[Decision] = call.args[0]
+        for (claim, change), answer in zip(decisions, answers, strict=True):
+            run = self.runs[claim.execution_id]
+            if answer is Applied.APPLIED:
+                decided = self._decided.pop(claim, call.kwargs["now"])
+                make, fields = change_event(change, now=decided)
+                is_over = change.due is None
+                if not is_over and run.is_cancelling and await self._is_cancelled(claim.execution_id):
+                    # A cancel that was asked for in the meantime wins over going back to wait.
+                    make, is_over, fields["next_at"] = events.Cancelled, True, None
+                self._changed(make, claim.execution_id, token=claim.number, **fields)
+                if is_over:
+                    self._over(claim.execution_id)
+            elif answer is Applied.REPLAYED:
+                self.write(events.Again, call.line.source, op="apply")
+            else:
+                self.stored(
+                    events.Refused,
+                    run=str(claim.execution_id),
+                    token=claim.number,
+                    op=str(change.attempt),
+                    holder_token=run.token,
+                )
+
+    async def _cancelled(self, call: Call, found: Mapping[ExecutionId, ExecutionStatus]) -> None:
+        for execution_id in found:
+            await self._look_at(execution_id)
+
+    async def _look_at_live(self, job_id: UUID, but: Collection[ExecutionId | None] = ()) -> None:
+        for run_id in list(self.jobs[job_id].live):
+            if run_id not in but:
+                await self._look_at(run_id)
+
+    async def _look_at(self, run_id: UUID) -> None:
+        """What somebody's cancel made of a run: a waiting one has ended, a running one shall."""
+        run = self.runs[run_id]
+        if run.is_over:
+            return
+        found = await self._read(run_id)
+        if found.status is ExecutionStatus.CANCELLED:
+            self._changed(events.Cancelled, run_id)
+            self._over(run_id)
+        elif found.cancel_requested and not run.is_cancelling:
+            run.is_cancelling = True
+            self._changed(events.CancelOk, run_id)
+
+    async def _is_cancelled(self, run_id: UUID) -> bool:
+        return (await self._read(run_id)).status is ExecutionStatus.CANCELLED
+
+    async def _read(self, run_id: UUID) -> Execution:
+        run = self.runs[run_id]
+        return await self._store.executions.get(run.tenant, ExecutionId(run_id), now=self._now())
+
+    def _born(self, run_id: UUID, job_id: UUID, tenant_id: TenantId, rev: int) -> None:
+        run = self.runs[run_id] = RunSeen(job_id, tenant_id, rev)
+        self.jobs[job_id].live[run_id] = run
+
+    def _over(self, run_id: UUID) -> None:
+        run = self.runs[run_id]
+        run.is_over = True
+        self.jobs[run.job].live.pop(run_id, None)
+
+    def _changed(self, make: Callable[..., E], run_id: UUID, **fields: Any) -> None:
+        run = self.runs[run_id]
+        run.v += 1
+        self.stored(make, run=str(run_id), v=run.v, **fields)
+
+    def _is_alive(self, source: str) -> None:
+        now = self._now()
+        if now - self._alive.get(source, now - ALIVE_EVERY) >= ALIVE_EVERY:
+            self._alive[source] = now
+            self.write(events.Alive, source)
+
+    def decided(self, decisions: Sequence[Decision], now: datetime) -> None:
+        """A worker knows what it will write, whenever it gets to it."""
+        for decision in decisions:
+            self._decided[decision.claim] = now

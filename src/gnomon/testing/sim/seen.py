@@ -1,0 +1,31 @@
+"""What a recorder has seen of jobs and runs so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from gnomon.core.firing import FIRST_INSTANT
+from gnomon.core.job import TenantId
+
+
+@dataclass(slots=True)
+class RunSeen:
+    """What was seen of a run so far."""
+
+    job: UUID
+    tenant: TenantId
+    rev: int
+    v: int = 1
+    token: int = 0
+    lease_until: datetime = FIRST_INSTANT
+    is_over: bool = False
+    is_cancelling: bool = False
+
+
+@dataclass(slots=True)
+class JobSeen:
+    version: int
+    rev: int
+    live: dict[UUID, RunSeen] = field(default_factory=dict)

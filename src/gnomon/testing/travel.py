@@ -1,0 +1,266 @@
+"""The jobs of an app from one date to another in virtual time, with trouble where a test wants it.
+
+A trip is a simulated world (see testing/sim) whose jobs are the app's own: production scheduler, worker and
+store, in an event loop that never waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import wraps
+from typing import Any, Literal, Self, cast
+
+from gnomon.app.calls import duration
+from gnomon.app.connection import Connection
+from gnomon.app.gnomon import Gnomon
+from gnomon.core.document import JSON, Document
+from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus
+from gnomon.core.ids import IdSource
+from gnomon.core.job import DEFAULT_TENANT, JobId
+from gnomon.core.limits import PAGE_LIMIT_MAX
+from gnomon.core.records import ExecutionFilter, Page
+from gnomon.errors import InvalidInput
+from gnomon.handlers.base import Context
+from gnomon.handlers.function import FunctionHandler
+from gnomon.handlers.functions import Functions
+from gnomon.handlers.registry import Registry
+from gnomon.settings import HandlerSettings
+from gnomon.store.hints import LocalHints
+from gnomon.store.sql_store import SqlStore
+from gnomon.testing.sim.network import Line, RemoteStore
+from gnomon.testing.sim.node import Boot
+from gnomon.testing.sim.scenario import Fault, FaultKind, NodeSpec, Role, Scenario
+from gnomon.testing.sim.world import World
+
+When = Literal["before", "after"]
+Duration = timedelta | float
+# In seconds.
+LATENCY = 0.001  # One way.
+LOOK = 10.0
+READY_BEFORE = 15.0  # Time to ask for the time, and to say that one is alive.
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function was called."""
+
+    job: str
+    at: datetime
+    nominal_time: datetime | None
+    execution_id: ExecutionId
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """What happened on the way. `runs` are all executions, the oldest first, as they are at the end."""
+
+    runs: Sequence[Execution]
+    calls: Sequence[Call]
+    job_names: dict[JobId, str] = field(repr=False)
+
+    def runs_of(self, job: str) -> list[Execution]:
+        return [run for run in self.runs if self.job_names.get(run.job_id) == job]
+
+    def calls_of(self, job: str) -> list[Call]:
+        return [call for call in self.calls if call.job == job]
+
+
+class TimeTravel:
+    """`TimeTravel(app, start=...).run(until=...)`. The same seed makes the same journey, every time.
+
+    Functions run in the one thread there is. What they sleep with `asyncio.sleep` takes no time; what they
+    sleep with `time.sleep` does. What they read from the clock of the machine is today: ask the context for
+    `nominal_time` instead.
+    """
+
+    def __init__(
+        self, app: Gnomon, *, start: datetime, workers: int = 1, slots: int = 10, seed: int = 1
+    ) -> None:
+        _check_zone(start, "start")
+        self._app = app
+        self._start = start
+        self._seed = seed
+        self._nodes = (
+            NodeSpec(name="scheduler", role=Role.SCHEDULER, latency=LATENCY),
+            *(
+                NodeSpec(name=f"worker-{number}", role=Role.WORKER, latency=LATENCY, slots=slots)
+                for number in range(1, workers + 1)
+            ),
+        )
+        self._faults: list[Fault] = []
+        self._crashes: dict[int, When] = {}
+        self._crash_lasts = timedelta(seconds=5)
+
+    def crash_worker(self, *, at_call: int, when: When = "after", down: Duration = 5.0) -> Self:
+        """Kill the worker at the call of this number, from 1: before the function runs, or right after.
+
+        After is the nasty case: the work is done, and nobody has written down that it is. The worker is back
+        `down` later, and the run when its lease has run out.
+        """
+        if at_call < 1:
+            raise InvalidInput("at_call", "calls are counted from 1.")
+        self._crashes[at_call] = when
+        self._crash_lasts = duration(down, field="down") or timedelta(0)
+        return self
+
+    def drop_store(self, *, at: datetime | Duration, lasts: Duration = 30.0) -> Self:
+        """Nobody reaches the store from `at`, an instant or a time after the start, for so long."""
+        seconds = (duration(lasts, field="lasts") or timedelta(0)).total_seconds()
+        number = len(self._faults) + 1
+        fault = Fault(number=number, kind=FaultKind.RESTART, at=self._after_start(at, "at"), seconds=seconds)
+        self._faults.append(fault)
+        return self
+
+    def run(self, *, until: datetime | Duration) -> Journey:
+        """From the start to `until`, an instant or a time after the start. Not in a running event loop."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            pass
+        else:
+            raise InvalidInput(
+                "run",
+                "a journey has an event loop of its own, and one runs here already. "
+                "Use await asyncio.to_thread(trip.run, until=...).",
+            )
+        seconds = self._after_start(until, "until")
+        scenario = Scenario(
+            seed=self._seed,
+            start=self._start,
+            seconds=seconds,
+            healed_at=seconds,
+            nodes=self._nodes,
+            jobs=(),
+            faults=tuple(self._faults),
+            crash_restarts_in=self._crash_lasts.total_seconds(),
+        )
+        return _Trip(scenario, self._app, self._crashes).travel()
+
+    def _after_start(self, at: datetime | Duration, name: str) -> float:
+        if isinstance(at, datetime):
+            _check_zone(at, name)
+            at = at - self._start
+        seconds = (duration(at, field=name) or timedelta(0)).total_seconds()
+        if seconds <= 0:
+            raise InvalidInput(name, "must be after the start.")
+        return seconds
+
+
+class _Trip(World):
+    def __init__(self, scenario: Scenario, app: Gnomon, crashes: dict[int, When]) -> None:
+        super().__init__(scenario)
+        self.crashes = crashes
+        self.calls: list[Call] = []
+        self.job_names: dict[JobId, str] = {}
+        self._app = app
+        self._functions = _in_the_loop(app.functions)
+
+    def travel(self) -> Journey:
+        story = self.run()
+        if story.bugs:
+            raise AssertionError("Something of Gnomon itself failed on the way:\n" + "\n".join(story.bugs))
+        return Journey(sorted(story.runs, key=lambda run: run.id), self.calls, self.job_names)
+
+    def handlers(self, boot: Boot) -> Registry:
+        return Registry([_WatchedHandler(self, boot, self._functions)])
+
+    @asynccontextmanager
+    async def _settled(self) -> AsyncIterator[None]:
+        """The app is a client like any other: when the store is away, it is away for it, too."""
+        line = Line("app/1", SqlStore(self.database), self.chance.fork("net:app"), LATENCY)
+        store = cast("SqlStore", RemoteStore(self.network, line))
+        ids = IdSource(self.chance.fork("ids:app"))
+        connection = Connection(store, LocalHints(), _TrueTime(self.now), ids, self._app.check)
+        async with self._app.through(connection):
+            skipping = asyncio.create_task(self._skip_idle_hours())
+            yield
+            skipping.cancel()
+            self.job_names |= {
+                job.id: job.name
+                for job_id in {run.job_id for run in await self.kept()}
+                for job in [await self.store.jobs.get(DEFAULT_TENANT, job_id)]
+            }
+
+    async def _skip_idle_hours(self) -> None:
+        """Nobody misses what services do while there is nothing to do: they look, many times a minute."""
+        while True:
+            await asyncio.sleep(LOOK)
+            idle_until = await self._idle_until()
+            if idle_until is not None:
+                self.loop.skip_to(idle_until - READY_BEFORE)
+
+    async def _idle_until(self) -> float | None:
+        """When something is to be done next, in seconds after the start; None if something is now."""
+        for status in (ExecutionStatus.RUNNING, ExecutionStatus.QUEUED):
+            if (await self._page(status)).items:
+                return None
+        times = [run.due for run in (await self._page(ExecutionStatus.PENDING)).items]
+        next_due = await self.store.schedules.next_due()
+        if next_due is not None:
+            times.append(next_due)
+        now = self.loop.time()
+        to_come = [fault.at for fault in self.scenario.faults if fault.at + fault.seconds > now]
+        seconds = [(at - self.scenario.start).total_seconds() for at in times]
+        return min([*seconds, *to_come, self.scenario.seconds])
+
+    async def _page(self, status: ExecutionStatus) -> Page[Execution]:
+        return await self.store.executions.page(
+            DEFAULT_TENANT, ExecutionFilter(status=status), now=self.now(), limit=PAGE_LIMIT_MAX
+        )
+
+
+class _WatchedHandler(FunctionHandler):
+    def __init__(self, trip: _Trip, boot: Boot, functions: Functions) -> None:
+        super().__init__(HandlerSettings(), functions)
+        self._trip = trip
+        self._boot = boot
+
+    async def run(self, payload: Document, context: Context) -> JSON:
+        trip = self._trip
+        name = str(payload.value["function"])  # type: ignore[index,call-overload]
+        trip.calls.append(Call(name, trip.now(), context.nominal_time, context.execution_id, context.attempt))
+        crashes = trip.crashes.get(len(trip.calls))
+        if crashes == "before":
+            await self._crash()
+        try:
+            return await super().run(payload, context)
+        finally:
+            if crashes == "after":
+                await self._crash()
+
+    async def _crash(self) -> None:
+        """Nothing of this process runs any more, so nothing comes after it."""
+        self._trip.crash(self._boot)
+        await asyncio.get_running_loop().create_future()
+
+
+@dataclass(frozen=True, slots=True)
+class _TrueTime:
+    now: Callable[[], datetime]
+    is_settled: bool = True
+
+
+def _in_the_loop(functions: Functions) -> Functions:
+    """The same functions without threads and processes: there are none where time is virtual."""
+    here = Functions()
+    for function in functions:
+        here.add(function.name, function.call if function.is_async else _as_async(function.call))
+    return here
+
+
+def _as_async(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _check_zone(instant: datetime, name: str) -> None:
+    if instant.tzinfo is None:
+        raise InvalidInput(name, "has no time zone; say tzinfo=UTC, or another.")

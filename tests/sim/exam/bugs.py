@@ -1,0 +1,7 @@
+"""All bugs that are planted."""
+
+from __future__ import annotations
+
+from tests.sim.exam import bugs_of_the_engine, bugs_of_the_rules, bugs_of_the_store
+
+BUGS = (*bugs_of_the_store.BUGS, *bugs_of_the_engine.BUGS, *bugs_of_the_rules.BUGS)

@@ -1,0 +1,173 @@
+"""What processes can get wrong: forgetting, believing too long, stopping too early."""
+
+from __future__ import annotations
+
+from tests.sim.exam.planting import bug
+
+BUGS = (
+    bug(
+        "a claim without an answer is forgotten",
+        "engine/worker.py",
+        "self._unanswered = replace(request, is_repeat=True)",
+        "self._unanswered = None",
+        caught_by="tests/integration/engine/test_worker.py",
+    ),
+    bug(
+        "a claim is asked again as if it were new",
+        "engine/worker.py",
+        "self._unanswered = replace(request, is_repeat=True)",
+        "self._unanswered = replace(request, id=self._ids.next(now))",
+        caught_by="tests/integration/engine/test_worker.py",
+    ),
+    bug(
+        "a claim that took as long as its lease is started",
+        "engine/worker.py",
+        "soon = self._clock.now() + self._lease / 3",
+        "soon = self._clock.now() - self._lease * 100",
+        caught_by="tests/integration/engine/test_worker.py",
+    ),
+    bug(
+        "what a draining worker gets is kept",
+        "engine/worker.py",
+        "        if self.is_draining:\n            self._give_back(leased)",
+        "        if self.is_draining:\n            pass",
+        caught_by="tests/integration/engine/test_worker.py",
+    ),
+    bug(
+        "a draining worker goes on claiming",
+        "engine/worker.py",
+        "free > 0 and not self.is_draining and",
+        "free > 0 and",
+        caught_by="tests/integration/engine/test_worker.py",
+    ),
+    bug(
+        "heartbeats stop when a worker drains",
+        "engine/worker.py",
+        "        running = [one.leased.claim for",
+        "        if self.is_draining:\n            return []\n        running = [one.leased.claim for",
+        caught_by="tests/integration/engine/test_worker.py",
+    ),
+    bug(
+        "what has ended is not renewed until it is written",
+        "engine/worker.py",
+        "return [*running, *self._completer.claims()]",
+        "return running",
+        caught_by="tests/integration/engine/test_worker.py",
+    ),
+    bug(
+        "a worker goes on with what it has lost",
+        "engine/worker.py",
+        "attempt.ask_to_stop(Stop.LOST)",
+        "pass",
+        caught_by="tests/integration/engine/test_worker.py",
+    ),
+    bug(
+        "a worker does not hear that it shall stop",
+        "engine/worker.py",
+        "attempt.ask_to_stop(Stop.CANCELLED)",
+        "pass",
+        caught_by="tests/integration/engine/test_worker.py",
+    ),
+    bug(
+        "a draining worker does not stop what runs",
+        "engine/node.py",
+        "        worker.stop_running()\n",
+        "",
+        caught_by="tests/integration/engine/test_node.py",
+    ),
+    bug(
+        "who was drained is told to have failed",
+        "engine/attempts.py",
+        "            case Stop.DRAINED:\n                return Released()",
+        "            case Stop.DRAINED:\n                return TimedOut()",
+        caught_by="tests/integration/engine/test_worker.py",
+    ),
+    bug(
+        "a timeout does not ring",
+        "engine/attempts.py",
+        "        if definition.timeout is not None:",
+        "        if False:",
+        caught_by="tests/integration/engine/test_worker.py",
+    ),
+    bug("no heartbeat renews anything", "engine/heartbeat.py", "        if not claims:", "        if True:"),
+    bug(
+        "heartbeats come too seldom",
+        "engine/heartbeat.py",
+        "        return pause\n",
+        "        return pause * 5\n",
+    ),
+    bug(
+        "a renewal is for no longer than until the next one",
+        "engine/heartbeat.py",
+        "lease_until=self._clock.now() + self._lease)",
+        "lease_until=self._clock.now() + self._lease / 4)",
+    ),
+    bug(
+        "the reaper takes back what was renewed an instant ago",
+        "engine/reaper.py",
+        "expired = await self._executions.expired(now=now, limit=BATCH)",
+        "now += self._lease\n        expired = await self._executions.expired(now=now, limit=BATCH)",
+    ),
+    bug(
+        "the reaper is not patient after an outage",
+        "engine/reaper.py",
+        "if not self._may_judge() or not expired:",
+        "if not expired:",
+        caught_by="tests/integration/engine/test_keeping_alive.py",
+    ),
+    bug(
+        "nobody takes back what a dead worker held",
+        "engine/reaper.py",
+        "if not self._may_judge() or not expired:",
+        "if True:",
+    ),
+    bug(
+        "the outcomes of a call without an answer are dropped",
+        "engine/completer.py",
+        "answers = await self._write(self._decisions)",
+        "decisions, self._decisions = self._decisions, []\n        answers = await self._write(decisions)\n"
+        "        self._decisions = decisions",
+        caught_by="tests/integration/engine/test_worker.py",
+    ),
+    bug(
+        "a scheduler thinks it is later than it is",
+        "engine/scheduler.py",
+        "    async def step(self) -> timedelta:\n        now = self._clock.now()\n",
+        "    async def step(self) -> timedelta:\n        now = self._clock.now() + OVERDUE\n",
+    ),
+    bug(
+        "a plan made ahead is used whenever its owner wakes up",
+        "engine/scheduler.py",
+        "is_late = self._clock.now() - self._ahead_at > OVERDUE",
+        "is_late = False",
+        caught_by="tests/integration/engine/test_scheduler.py",
+    ),
+    bug(
+        "a decision is as old as the question before it",
+        "engine/scheduler.py",
+        "        closed, live = await self._closed_days(jobs), await self._live(jobs)\n"
+        "        now = at or self._clock.now()\n",
+        "        now = at or self._clock.now()\n"
+        "        closed, live = await self._closed_days(jobs), await self._live(jobs)\n",
+        caught_by="tests/integration/engine/test_scheduler.py",
+    ),
+    bug(
+        "a process asks for the time once",
+        "engine/clock.py",
+        "        await self._clock.learn()\n        return LEARN_EVERY",
+        "        return LEARN_EVERY",
+    ),
+    bug(
+        "the way of an answer is not taken off the time",
+        "engine/clock.py",
+        "- answered\n",
+        "- asked\n",
+        caught_by="tests/integration/engine/test_clock.py",
+    ),
+    bug(
+        "nobody sweeps the gates",
+        "engine/sweeper.py",
+        "if page.items and await self._executions.admit(",
+        "if page.items and 0 and await self._executions.admit(",
+    ),
+)
