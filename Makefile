@@ -18,10 +18,10 @@ HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n
 INSTALL_TOOLS := timeout 120 sh -c "apt-get update -qq \
 	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime"
 
-.PHONY: help up test check sim sim-exam bench docs lock clean tools
+.PHONY: help up test check sim sim-exam bench campaign power-cuts docs lock clean tools
 
 help: ## Show this help.
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 up: $(READY) ## Set up and run Gnomon on its embedded default, with sample jobs to watch. Ctrl-C drains and ends.
 	@mkdir -p .gnomon
@@ -49,8 +49,17 @@ sim: $(READY) ## Simulate under faults, with fresh seeds: make sim [SEEDS=100] [
 sim-exam: $(READY) ## Plant bugs into copies of the product; each must be caught: make sim-exam [SEEDS=200] [SEED=1] [ONLY=word].
 	@$(BIN)/python -m tests.sim.exam --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY))
 
-bench: $(READY) ## Run a benchmark: make bench BENCH=cron|store|drain|latency|fire|idle|checker [JSON=1].
+bench: $(READY) ## Run a benchmark: make bench BENCH=api|cron|store|drain|latency|fire|idle|checker [JSON=1].
 	@$(BIN)/python -m benchmarks $(BENCH) $(if $(JSON),--json)
+
+MINUTES ?= 5
+campaign: $(READY) tools ## Break a real cluster on purpose and judge it: make campaign MINUTES=5 [SEED=7] [REPORT=folder].
+	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m campaign --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) \
+		$(if $(REPORT),--report $(REPORT)) $(CAMPAIGN)
+
+CUTS ?= 200
+power-cuts: $(READY) ## Cut the power under an SQLite file, CUTS=200 times.
+	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m campaign.power --cuts $(CUTS) $(if $(SEED),--seed $(SEED))
 
 docs: $(READY) ## Check the documentation: links, headings, code blocks.
 	$(BIN)/python -m pytest tests/house -q -k docs

@@ -24,8 +24,9 @@ from benchmarks import Report
 from benchmarks._raw import INPUT, RawPostgres, RawSqlite
 from benchmarks.store import RawLife, in_turns, now
 from gnomon.app import open_database
-from gnomon.app.engine import Engine, EngineOptions, WorkerOptions, open_engine
+from gnomon.app.engine import Engine, EngineOptions, open_engine
 from gnomon.app.garbage import collect_seldom
+from gnomon.app.worker_parts import WorkerOptions
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, NewExecution, WorkerId
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob

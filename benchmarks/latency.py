@@ -31,7 +31,8 @@ from benchmarks import Report
 from benchmarks._latency_gnomon import enqueuer, functions, make_job
 from benchmarks._turns import EVERY_SECONDS, STARTS, take_turn
 from gnomon.app import open_database
-from gnomon.app.engine import EngineOptions, WorkerOptions, open_engine
+from gnomon.app.engine import EngineOptions, open_engine
+from gnomon.app.worker_parts import WorkerOptions
 from gnomon.core.execution import WorkerId
 from gnomon.core.worker import Registration
 from gnomon.handlers.function import FunctionHandler

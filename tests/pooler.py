@@ -34,20 +34,34 @@ class Pooler:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        program = pgbouncer_program()
-        assert program is not None
         self.port = free_port()
         self._folder = Path(tempfile.mkdtemp(prefix="gnomon-pooler-"))
         give(self._folder)
         settings = self._folder / "pgbouncer.ini"
         settings.write_text(self._settings())
         give(settings)
-        self._process = spawn([program, settings], self._folder, log=self._folder / "log")
-        if not self._accepts():
-            words = (self._folder / "log").read_text(errors="replace")
+        try:
+            self._start()
+        except BaseException:
             self.__exit__()
-            raise AssertionError(f"pgbouncer did not start:\n{words}")
+            raise
         return self
+
+    def _start(self) -> None:
+        program = pgbouncer_program()
+        assert program is not None
+        assert self._folder is not None
+        log = self._folder / "log"
+        self._process = spawn([program, self._folder / "pgbouncer.ini"], self._folder, log=log)
+        if not self._accepts():
+            raise AssertionError(f"pgbouncer did not start:\n{log.read_text(errors='replace')}")
+
+    def restart(self) -> None:
+        """As after a crash: everybody's connection is gone."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+        self._start()
 
     def __exit__(self, *_: object) -> None:
         assert self._process is not None

@@ -240,6 +240,12 @@ class PostgresServer:
         self.stop(mode)
         self.start()
 
+    def revive(self) -> None:
+        """Start it if it gave up by itself, as it does when it cannot write its log."""
+        if self._process is None or self._process.poll() is not None or not self._accepts():
+            self.stop("immediate")
+            self.start()
+
     def log(self) -> str:
         """What the server has written so far."""
         return self._at("log").read_text(errors="replace")

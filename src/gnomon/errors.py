@@ -123,6 +123,56 @@ class InvalidDag(InvalidInput):
         return {"field": self.field, "problem": self.problem, "task": self.task, "reason": self.reason}
 
 
+# Who may call ---------------------------------------------------------------------------------------
+
+
+class Unauthorized(GnomonError):
+    """No key, or none that is valid now. Which of them it is, nobody is told."""
+
+    code = "UNAUTHORIZED"
+    http_status = 401
+
+    def __init__(self) -> None:
+        super().__init__("No valid API key. Send one in the header Authorization: Bearer gnm_...")
+
+
+class Forbidden(GnomonError):
+    """The key is valid, and does not allow this."""
+
+    code = "FORBIDDEN"
+    http_status = 403
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"This key does not have the scope {scope!r}, which this call needs.")
+        self.scope = scope
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"scope": self.scope}
+
+
+class RateLimited(GnomonError):
+    code = "RATE_LIMITED"
+    http_status = 429
+
+    def __init__(self, *, limit: int, retry_after_seconds: int) -> None:
+        super().__init__(f"More than {limit} calls in a minute. Try again in {retry_after_seconds} s.")
+        self.limit = limit
+        self.retry_after_seconds = retry_after_seconds
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"limit": self.limit, "retry_after_seconds": self.retry_after_seconds}
+
+
+class MethodNotAllowed(GnomonError):
+    code = "METHOD_NOT_ALLOWED"
+    http_status = 405
+
+    def __init__(self, method: str) -> None:
+        super().__init__(f"{method} is not possible here.")
+
+
 # What the state of things forbids ------------------------------------------------------------------
 
 
@@ -159,6 +209,11 @@ class DeadLetterNotFound(NotFound):
 class WorkerNotFound(NotFound):
     code = "WORKER_NOT_FOUND"
     noun = "worker"
+
+
+class KeyNotFound(NotFound):
+    code = "KEY_NOT_FOUND"
+    noun = "API key"
 
 
 class CalendarNotFound(NotFound):
@@ -247,10 +302,27 @@ class LeaseLost(Conflict):
 
     code = "LEASE_LOST"
 
-    def __init__(self, execution_id: UUID, *, claim: int) -> None:
+    def __init__(
+        self, execution_id: UUID, *, claim: int, details: Mapping[str, object] | None = None
+    ) -> None:
         super().__init__(f"Claim {claim} of execution {execution_id} is no longer current; drop its result.")
         self.execution_id = execution_id
         self.claim = claim
+        self._details = details or {}
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"execution_id": str(self.execution_id), "claim": self.claim, **self._details}
+
+
+class EventsGone(Conflict):
+    """Somebody wants to go on from an event that is no longer kept."""
+
+    code = "EVENTS_GONE"
+    http_status = 410
+
+    def __init__(self) -> None:
+        super().__init__("Events after that one are no longer kept. Read what is, and start anew.")
 
 
 class RunFailed(Conflict):
@@ -303,6 +375,51 @@ class StoreRefused(StoreError):
     """The database answers, but Gnomon must not run on it as it is (fsync off, standby, wrong schema)."""
 
     code = "STORE_REFUSED"
+
+
+class SchedulerUnavailable(GnomonError):
+    """The store answers, but something that Gnomon needs to do its work does not."""
+
+    code = "SCHEDULER_UNAVAILABLE"
+    http_status = 503
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        super().__init__(" ".join(reasons.values()))
+        self.reasons = reasons
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"reasons": dict(self.reasons)}
+
+
+# What a server far away cannot do ---------------------------------------------------------------------
+
+
+class ServerUnreachable(GnomonError):
+    """No server answered. The call may or may not have happened."""
+
+    code = "SERVER_UNREACHABLE"
+    http_status = 503
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"No answer from {url}: {reason}. Is it the right address, and does it run?")
+        self.url = url
+        self.reason = reason
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"url": self.url, "reason": self.reason}
+
+
+class NoKey(GnomonError):
+    """A command that talks to a server was given no key for it."""
+
+    code = "NO_KEY"
+    http_status = 401
+
+    def __init__(self, url: str) -> None:
+        super().__init__(f"There is no API key for {url}. Set GNOMON_KEY, or run gnomon login.")
+        self.url = url
 
 
 # What this installation lacks ------------------------------------------------------------------------

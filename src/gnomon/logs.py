@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import islice
@@ -23,6 +24,9 @@ NESTING_MAX = 6
 ITEMS_MAX = 100  # Of one list or mapping in the context.
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
+
+# Which request this code works for: its lines carry it.
+REQUEST_ID: ContextVar[str | None] = ContextVar("gnomon_request_id", default=None)
 
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _RESERVED = frozenset({"time", "level", "logger", "message", "exception", "stack"})
@@ -166,7 +170,9 @@ def _message(record: logging.LogRecord) -> str:
 
 
 def _context(record: logging.LogRecord) -> dict[str, JSON]:
-    return {
+    request_id = REQUEST_ID.get()
+    own: dict[str, JSON] = {} if request_id is None else {"request_id": request_id}
+    return own | {
         f"{key}_" if key in _RESERVED else _text(str(key)): _plain(value)
         for key, value in vars(record).items()
         if key not in _OWN

@@ -13,6 +13,7 @@ from gnomon.core.records import ExecutionFilter
 from gnomon.errors import ExecutionNotFound
 from gnomon.store.base import Store
 from tests.contract.given import (
+    ADA,
     BROKEN,
     DONE,
     HOUR,
@@ -150,3 +151,22 @@ async def test_an_execution_that_nobody_asked_for_is_not_found(store: Store) -> 
         await store.executions.get(DEFAULT_TENANT, nobody, now=NOW)
 
     assert refused.value.id == nobody
+
+
+async def test_the_newest_runs_of_a_job_are_told_in_few_words(store: Store) -> None:
+    job = await create_one(store)
+    ids = await enqueue(store, *(ask(job) for _ in range(4)))
+    one, two = await claim(store, limit=2)
+    await end(store, one)
+
+    recent = await store.executions.recent(DEFAULT_TENANT, job.id, limit=3)
+
+    assert [(run.id, run.status, run.worker) for run in recent] == [
+        (ids[3], None, None),
+        (ids[2], None, None),
+        (two.claim.execution_id, ExecutionStatus.RUNNING, ADA),
+    ]
+    [*_, ended] = await store.executions.recent(DEFAULT_TENANT, job.id, limit=10)
+    assert (ended.status, ended.worker, ended.attempts) == (ExecutionStatus.COMPLETED, ADA, 1)
+    assert (ended.started_at, ended.finished_at) == (NOW, NOW)
+    assert list(await store.executions.recent(await other_tenant(store), job.id, limit=10)) == []

@@ -10,6 +10,7 @@ import pytest
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, JobStatus
 from gnomon.core.lifecycle import JobAction, change_of
 from gnomon.core.records import JobFilter
+from gnomon.core.schedule import Interval, Schedule
 from gnomon.errors import JobNotFound
 from gnomon.store.base import Store
 from tests.contract.given import HOUR, MINUTE, NOW, act, create, create_one, new_id, new_job, other_tenant
@@ -178,3 +179,30 @@ async def test_what_nobody_created_is_not_found(store: Store) -> None:
         await store.jobs.named(DEFAULT_TENANT, "nobody")
     with pytest.raises(JobNotFound):
         await store.jobs.revision(DEFAULT_TENANT, job.id, 2)
+
+
+async def test_jobs_are_found_by_the_type_of_their_schedule(store: Store) -> None:
+    hourly = Definition("echo", schedule=Schedule(Interval(HOUR, anchor=NOW)))
+    await create(store, new_job("by hand"), replace(new_job("hourly"), definition=hourly))
+
+    assert await names(store, JobFilter(type="interval")) == ["hourly"]
+    assert await names(store, JobFilter(type="manual")) == ["by hand"]
+
+
+async def test_jobs_are_found_by_when_they_run_next(store: Store) -> None:
+    for name, due in (("soon", NOW + MINUTE), ("later", NOW + HOUR)):
+        await create(store, replace(new_job(name), next_run_time=due))
+
+    assert await names(store, JobFilter(next_run_after=NOW + MINUTE)) == ["later"]
+    assert await names(store, JobFilter(next_run_after=NOW, next_run_before=NOW + HOUR)) == ["soon"]
+
+
+async def test_many_jobs_are_read_at_once_each_once_and_no_foreign_ones(store: Store) -> None:
+    one, two = await create(store, new_job("one"), new_job("two"))
+    tenant = await other_tenant(store)
+
+    assert list(await store.jobs.many(DEFAULT_TENANT, [two.id, one.id, two.id, JobId(new_id())])) == [
+        two,
+        one,
+    ]
+    assert list(await store.jobs.many(tenant, [one.id])) == []

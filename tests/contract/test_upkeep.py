@@ -315,3 +315,14 @@ async def test_months_are_made_once_and_a_young_one_is_never_dropped(store: Stor
 
     assert await store.upkeep.make_months(now=NOW) == []
     assert await store.upkeep.drop_month(POLICY, now=NOW, limit=10) == Forgotten(0)
+
+
+async def test_events_are_forgotten_oldest_first_and_young_ones_stay(real_store: Store) -> None:
+    await create_one(real_store, now=NOW)
+    await create_one(real_store, now=NOW + HOUR)
+
+    async def forget(limit: int) -> Forgotten:
+        return await real_store.upkeep.forget_events(before=NOW + MINUTE, limit=limit)
+
+    assert await forget(1) == Forgotten(1, more=True)
+    assert await forget(10) == Forgotten(0)

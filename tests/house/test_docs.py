@@ -26,6 +26,8 @@ ERRORS = "docs/reference/errors.md"
 STATUSES = "docs/reference/statuses.md"
 COMMANDS = "docs/reference/cli.md"
 SETTINGS = "docs/reference/settings.md"
+ENDPOINTS = "docs/reference/api.md"
+METRICS = "docs/reference/metrics.md"
 VIOLATION = "A change violates this decision when"
 ADR_NAME = re.compile(r"\d{4}-[a-z0-9-]+\.md")
 HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*$", re.MULTILINE)
@@ -51,6 +53,22 @@ def test_docs_have_a_heading_for_every_command() -> None:
 
 def test_docs_have_a_heading_for_every_setting() -> None:
     must_be_empty(undocumented_settings(ROOT, {row.key: row.variables for row in TABLE}))
+
+
+def test_docs_have_a_heading_for_every_endpoint() -> None:
+    must_be_empty(undocumented_endpoints(ROOT, list(endpoints())))
+
+
+def test_docs_have_a_heading_for_every_metric() -> None:
+    text = read(ROOT, METRICS)
+    named = {
+        name
+        for source in sources(ROOT, under="src/gnomon/api")
+        for name in re.findall(r'"(gnomon_[a-z_]+)"', source.text)
+        if name != "gnomon_request_id"
+    }
+    headed = {title.strip("`").removesuffix("_total") for _, title in HEADING.findall(text)}
+    must_be_empty([f"{METRICS}:1: no heading for {name}." for name in sorted(named - headed)])
 
 
 def test_docs_say_what_violates_each_decision() -> None:
@@ -222,6 +240,26 @@ def commands() -> Iterator[str]:
     apps = [value for value in vars(module).values() if isinstance(value, typer.Typer)]
     assert apps, "src/gnomon/cli: no typer app in sight, so nobody can check its commands."
     yield from leaves(typer.main.get_command(apps[0]), "gnomon")
+
+
+def endpoints() -> Iterator[str]:
+    """Every route of the API, as `GET /v1/jobs/{job_id}`."""
+    from gnomon.api import ROUTES
+
+    for route in ROUTES:
+        for path in route.paths:
+            for method in getattr(route, "http_methods", ["WS"]):
+                yield f"{method} {path.replace(':str}', '}')}"
+
+
+def undocumented_endpoints(root: Path, names: list[str]) -> list[str]:
+    headed = {title.strip("`") for _, title in HEADING.findall(read(root, ENDPOINTS))}
+    missing = [f"{ENDPOINTS}:1: no heading for `{name}`." for name in names if name not in headed]
+    verbs = ("GET ", "POST ", "PUT ", "DELETE ", "WS ")
+    outlived = sorted(title for title in headed if title.startswith(verbs) and title not in names)
+    return missing + [
+        f"{ENDPOINTS}:1: the heading `{title}` names no endpoint any more." for title in outlived
+    ]
 
 
 def leaves(command: object, name: str) -> Iterator[str]:

@@ -26,6 +26,7 @@ PURE = {
     "graphlib",
     "hashlib",
     "heapq",
+    "hmac",
     "importlib.resources",
     "itertools",
     "json",

@@ -83,7 +83,9 @@ async def postgres_shape(url: str) -> Shape:
 
 def sqlite_shape(path: Path) -> Shape:
     with closing(sqlite3.connect(path)) as connection:
-        things = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
+        things = connection.execute(
+            "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name <> 'sqlite_sequence'"
+        ).fetchall()
         columns = {
             (relation, name): Column(kept_as, bool(required) or bool(key), preset)
             for kind, relation, _, _ in things

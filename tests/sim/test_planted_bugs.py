@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -51,7 +50,7 @@ def no_guard_of_the_reaper(patch: pytest.MonkeyPatch) -> None:
     """What the reaper read is written, even if the worker has renewed since."""
 
     def after(*args: Any, **kwargs: Any) -> lifecycle.Change:
-        return replace(lifecycle.after(*args, **kwargs), only_if_expired_at=None)
+        return msgspec.structs.replace(lifecycle.after(*args, **kwargs), only_if_expired_at=None)
 
     patch.setattr(reaper, "after", after)
 

@@ -262,6 +262,16 @@ def test_a_password_is_not_shown_in_an_error_either(tmp_path: Path) -> None:
     assert "secret" not in str(refused.value) + str(refused.value.details)
 
 
+def test_a_key_is_never_shown(tmp_path: Path) -> None:
+    found = reading(tmp_path, environment={"GNOMON_KEY": "gnm_secret"})
+    assert found.settings().key == "gnm_secret"
+    [row] = [row for row in TABLE if row.key == "key"]
+    assert row.kind.show(found.setting("key").value) == "***"
+    with pytest.raises(InvalidSetting) as refused:
+        reading(tmp_path, environment={"GNOMON_KEY": "gnm_\tsecret"}).settings()
+    assert "secret" not in str(refused.value) + str(refused.value.details)
+
+
 def reading(
     folder: Path, options: dict[str, str] | None = None, environment: dict[str, str] | None = None
 ) -> Reading:

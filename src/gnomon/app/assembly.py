@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import resource
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack
-from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
-from pathlib import Path
 from random import Random
-from typing import Protocol
 
+from gnomon.app.worker_parts import Ways, WorkerOptions, WorkerParts, quietly
 from gnomon.core.ids import IdSource
 from gnomon.core.lease import LEASE
 from gnomon.core.retention import RetentionPolicy
-from gnomon.core.worker import Registration
 from gnomon.engine.clock import ClockKeeper, StoreClock
-from gnomon.engine.completer import Completer
-from gnomon.engine.heartbeat import Heartbeat
 from gnomon.engine.maintenance import Maintenance
-from gnomon.engine.node import DRAIN, Node
-from gnomon.engine.notebook import Notebook
+from gnomon.engine.node import Node
 from gnomon.engine.reaper import Reaper
 from gnomon.engine.recycler import Recycler
 from gnomon.engine.scheduler import BATCH, Scheduler
@@ -32,24 +22,8 @@ from gnomon.engine.service import POLL, Service
 from gnomon.engine.shards import ShardKeeper
 from gnomon.engine.sweeper import Sweeper
 from gnomon.engine.telemetry import Telemetry
-from gnomon.engine.worker import Worker
-from gnomon.errors import StoreError
-from gnomon.handlers.registry import Registry
 from gnomon.store.base import Store
 from gnomon.store.hints import Hints, Topic
-
-logger = logging.getLogger(__name__)
-
-MakeHeartbeat = Callable[[Store], Heartbeat]
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerOptions:
-    registration: Registration
-    handlers: Registry
-    drain: timedelta = DRAIN
-    recycle_after_attempts: int | None = None
-    recycle_above_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +39,6 @@ class EngineOptions:
     fire_batch: int = BATCH
     shards: bool = True
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
-
-
-class Ways(Protocol):
-    """What depends on where a process runs."""
-
-    def beat(self, make: MakeHeartbeat, services: list[Service], stack: AsyncExitStack) -> Callable[[], None]:
-        """Keep a heartbeat going until the stack is closed, perhaps as one of the services of the process.
-
-        Returns how to make it beat early.
-        """
-
-    async def silence(self) -> None:
-        """Stop the heartbeat, before the process says good-bye: who has left must not beat again."""
-
-    def capture(self, notebook: Notebook, stack: AsyncExitStack) -> None:
-        """What handlers log goes to the notebook, too, until the stack is closed."""
 
 
 class Assembly:
@@ -148,92 +106,23 @@ class Assembly:
             return lambda: None
         keeper = ShardKeeper(str(self.ids.next(self.clock.now())), shards=self.store.shards, clock=self.clock)
         self.services.append(keeper)
-        stack.push_async_callback(_quietly, keeper.leave)
+        stack.push_async_callback(quietly, keeper.leave)
         return keeper.held
 
     def _worker_node(self, chosen: WorkerOptions, stack: AsyncExitStack) -> Node:
-        worker = self._worker(chosen, stack)
-        node = Node(
-            self.services,
-            worker=worker,
-            drain=chosen.drain,
-            goodbye=lambda: self._leave(chosen.registration),
-        )
-        self.recycler = Recycler(
-            worker,
-            drain=node.drain,
-            memory_bytes=memory_bytes,
-            attempts_max=chosen.recycle_after_attempts,
-            memory_bytes_max=chosen.recycle_above_bytes,
-        )
-        self.services += [worker, self.recycler]
-        self.on_hint[Topic.WORK] = worker.wakeup.set
-        self.on_hint[Topic.CANCEL] = self._add_heartbeat(worker, node, stack)
-        return node
-
-    def _worker(self, chosen: WorkerOptions, stack: AsyncExitStack) -> Worker:
-        notebook = Notebook(
-            logs=self.store.logs,
-            checkpoints=self.store.checkpoints,
-            clock=self.clock,
-            telemetry=self.telemetry,
-        )
-        completer = Completer(
-            executions=self.store.executions,
+        parts = WorkerParts(
+            chosen,
+            store=self.store,
+            ways=self.ways,
             clock=self.clock,
             random=self.random,
-            notebook=notebook,
-            telemetry=self.telemetry,
-        )
-        self.services += [completer, notebook]
-        self.ways.capture(notebook, stack)
-        return Worker(
-            chosen.registration,
-            executions=self.store.executions,
-            checkpoints=self.store.checkpoints,
-            clock=self.clock,
             ids=self.ids,
-            handlers=chosen.handlers,
-            completer=completer,
-            notebook=notebook,
             telemetry=self.telemetry,
             lease=self.options.lease,
             poll=self.options.poll,
         )
-
-    def _add_heartbeat(self, worker: Worker, node: Node, stack: AsyncExitStack) -> Callable[[], None]:
-        # What the heartbeat learns is told here and not in its own surroundings: it may be a thread apart.
-        tell = partial(asyncio.get_running_loop().call_soon_threadsafe, context=copy_context())
-
-        def heartbeat(store: Store) -> Heartbeat:
-            return Heartbeat(
-                worker,
-                worker.registration,
-                executions=store.executions,
-                workers=store.workers,
-                clock=self.clock,
-                drain=node.drain,
-                tell=tell,
-                lease=self.options.lease,
-            )
-
-        return self.ways.beat(heartbeat, self.services, stack)
-
-    async def _leave(self, registration: Registration) -> None:
-        await self.ways.silence()
-        now = self.clock.now()
-        await _quietly(lambda: self.store.workers.leave(registration.id, registration.boot, now=now))
-
-
-async def _quietly(leave: Callable[[], Awaitable[None]]) -> None:
-    """Who leaves does not insist: what is not said now, others find out."""
-    try:
-        await leave()
-    except StoreError as error:
-        logger.warning("could not say good-bye: %s", error)
-
-
-def memory_bytes() -> int:
-    """What this process holds in memory right now."""
-    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
-    return int(pages) * resource.getpagesize()
+        node = parts.node(self.services, stack)
+        self.recycler = parts.recycler
+        self.on_hint[Topic.WORK] = parts.worker.wakeup.set
+        self.on_hint[Topic.CANCEL] = parts.hurry
+        return node

@@ -18,6 +18,7 @@ from gnomon.app.opening import dialect_of, open_database, open_hints, open_store
 from gnomon.app.registering import registered
 from gnomon.client import Ask, Client, Draft, Ends
 from gnomon.client.surroundings import Surroundings
+from gnomon.client.waiting import Bells
 from gnomon.core.execution import Enqueued, Execution, ExecutionId
 from gnomon.core.ids import IdSource
 from gnomon.core.job import Definition, JobId
@@ -45,6 +46,7 @@ class Connection:
     ids: IdSource
     check: Callable[[Definition], None]
     ends: Ends = field(default_factory=Ends)
+    bells: Bells = field(default_factory=Bells)
     registered: set[str] = field(default_factory=set)
     job_ids: dict[str, JobId] = field(default_factory=dict)
     is_own: bool = True  # Else somebody else closes what it uses.
@@ -53,7 +55,13 @@ class Connection:
     def __post_init__(self) -> None:
         self.client = Client(
             Surroundings(
-                self.store, self.clock, self.ids, self.check, announce=self.hints.announce, ends=self.ends
+                self.store,
+                self.clock,
+                self.ids,
+                self.check,
+                announce=self.hints.announce,
+                ends=self.ends,
+                bells=self.bells,
             )
         )
 
@@ -132,9 +140,11 @@ def connection_to(engine: Engine, check: Callable[[Definition], None]) -> Iterat
             connection.ends.tell(happening.execution_id)
 
     engine.telemetry.listeners.append(listen)
+    silence = engine.hints.listen(connection.bells.ring)
     try:
         yield connection
     finally:
+        silence()
         engine.telemetry.listeners.remove(listen)
 
 

@@ -17,16 +17,20 @@ from datetime import UTC, datetime
 from enum import Flag, auto
 from pathlib import Path
 from random import Random
+from typing import Protocol, TypeVar
 
 from gnomon.app.attaching import attached_apps
-from gnomon.app.engine import Engine, EngineOptions, WorkerOptions, open_engine
+from gnomon.app.engine import Engine, EngineOptions, open_engine
 from gnomon.app.garbage import collect_seldom
 from gnomon.app.leaving import left_behind
 from gnomon.app.opening import alone_on, dialect_of, open_database
+from gnomon.app.worker_parts import WorkerOptions
 from gnomon.core.execution import WorkerId
 from gnomon.core.ids import IdSource
 from gnomon.core.worker import Registration
 from gnomon.engine import failpoints
+from gnomon.engine.node import Node
+from gnomon.engine.recycler import Recycler
 from gnomon.errors import GnomonError, InvalidInput
 from gnomon.handlers.discovery import discover
 from gnomon.handlers.function import FunctionHandler
@@ -43,7 +47,18 @@ logger = logging.getLogger(__name__)
 EXIT_AT_ONCE = 3
 FAILPOINTS = "GNOMON_FAILPOINTS"
 
-Beside = Callable[[Engine], AbstractAsyncContextManager[None]]
+
+class Runs(Protocol):
+    """What can be run until somebody says otherwise."""
+
+    @property
+    def node(self) -> Node: ...
+    @property
+    def recycler(self) -> Recycler | None: ...
+
+
+R = TypeVar("R", bound=Runs)
+Beside = Callable[[R], AbstractAsyncContextManager[None]]
 
 
 class Role(Flag):
@@ -51,7 +66,11 @@ class Role(Flag):
     WORKER = auto()
 
 
-async def run_process(settings: Settings, role: Role, *, beside: Beside | None = None) -> None:
+async def run_process(settings: Settings, role: Role, *, beside: Beside[Engine] | None = None) -> None:
+    await run_until_told(running_engine(settings, role), beside=beside)
+
+
+async def run_until_told(opening: AbstractAsyncContextManager[R], *, beside: Beside[R] | None = None) -> None:
     """Run until SIGTERM or SIGINT. `beside` is opened once the engine is ready, and closed after it ended.
 
     If the worker has run its course (see the settings worker.recycle_...), the process starts itself anew.
@@ -59,7 +78,7 @@ async def run_process(settings: Settings, role: Role, *, beside: Beside | None =
     failpoints.arm(os.environ.get(FAILPOINTS, ""))
     threads = ThreadPoolExecutor(thread_name_prefix="gnomon-to-thread")
     asyncio.get_running_loop().set_default_executor(threads)
-    async with running_engine(settings, role) as engine, beside(engine) if beside else nullcontext():
+    async with opening as engine, beside(engine) if beside else nullcontext():
         collect_seldom()
         was_told = await _until_told(engine)
     if engine.recycler is not None and engine.recycler.has_asked and not was_told:
@@ -72,7 +91,7 @@ async def run_process(settings: Settings, role: Role, *, beside: Beside | None =
         os._exit(0)
 
 
-async def run_alone(settings: Settings, *, beside: Beside | None = None) -> None:
+async def run_alone(settings: Settings, *, beside: Beside[Engine] | None = None) -> None:
     """All in one. A file belongs to this process until it ends, and is made and migrated if need be."""
     async with alone(settings):
         await run_process(settings, Role.SCHEDULER | Role.WORKER, beside=beside)
@@ -107,7 +126,7 @@ async def running_engine(
             yield engine
         return
     handlers = handlers or installed_handlers(settings)
-    options = replace(options, worker=_worker_options(settings, handlers))
+    options = replace(options, worker=worker_options(settings, handlers))
     try:
         async with open_engine(options) as engine, attached_apps(settings, engine):
             yield engine
@@ -141,7 +160,7 @@ def _loaded(home: str) -> Functions:
         raise InvalidInput("app", reason) from error
 
 
-def _worker_options(settings: Settings, handlers: Registry) -> WorkerOptions:
+def worker_options(settings: Settings, handlers: Registry) -> WorkerOptions:
     chosen, host = settings.worker, socket.gethostname()
     boot = IdSource(Random(secrets.randbits(128))).next(datetime.now(UTC))  # noqa: S311 - an id, no secret.
     registration = Registration(
@@ -171,7 +190,7 @@ async def _migrate(url: str) -> None:
         await database.close()
 
 
-async def _until_told(engine: Engine) -> bool:
+async def _until_told(engine: Runs) -> bool:
     """Run. The first signal drains, the second hurries, the third exits. Returns if there was one."""
     loop, told = asyncio.get_running_loop(), _Told(engine)
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -185,7 +204,7 @@ async def _until_told(engine: Engine) -> bool:
 
 
 class _Told:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Runs) -> None:
         self._engine = engine
         self.times = 0
 

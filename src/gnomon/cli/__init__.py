@@ -11,7 +11,22 @@ import sys
 import typer
 
 from gnomon import __version__
-from gnomon.cli import check, config, db, running, sim
+from gnomon.cli import (
+    applying,
+    check,
+    config,
+    db,
+    dead_letters,
+    doctor,
+    importing,
+    jobs,
+    keys,
+    login,
+    running,
+    runs,
+    sim,
+    workers,
+)
 from gnomon.cli.exits import exit_code, line
 from gnomon.errors import GnomonError
 
@@ -30,19 +45,31 @@ Start here:
     gnomon db migrate    # make the database, or bring it up to this release
     gnomon db check      # may Gnomon run on it?
     gnomon config show   # every setting, and where it came from
+    gnomon login         # keep the key of a server, then: gnomon job list
 
 The database is the SQLite file `gnomon.db` in the current folder unless you say otherwise: with
 `--database`, with GNOMON_DATABASE or DATABASE_URL in the environment, or in the file `gnomon.toml`.
 
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, or a database that another process holds.
-`gnomon check` has one more, 3: it cannot be sure.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, or a database that another process holds,
+3 cannot be sure (yet), 4 not found, 5 no answer from the server, 6 no key, or one that does not do.
 """,
 )
 app.command()(running.up)
+app.command()(running.api)
 app.command()(running.scheduler)
 app.command()(running.worker)
 app.command()(sim.sim)
 app.command()(check.check)
+app.command()(doctor.doctor)
+app.command()(login.login)
+app.command()(applying.apply)
+app.command()(applying.export)
+app.add_typer(jobs.app, name="job")
+app.add_typer(runs.app, name="run")
+app.add_typer(dead_letters.app, name="dlq")
+app.add_typer(workers.app, name="workers")
+app.add_typer(keys.app, name="key")
+app.add_typer(importing.app, name="import")
 app.add_typer(config.app, name="config")
 app.add_typer(db.app, name="db")
 

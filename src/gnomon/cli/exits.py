@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
-from gnomon.errors import GnomonError, InvalidInput, StoreTaken
+from gnomon.client.remote.wire import ServerRefused
+from gnomon.errors import GnomonError, InvalidInput, NoKey, NotFound, ServerUnreachable, StoreTaken
 
-DONE, FAILED, WRONG_USAGE, UNKNOWN = 0, 1, 2, 3
+DONE, FAILED, WRONG_USAGE, UNKNOWN, NOT_FOUND, UNREACHABLE, NOT_ALLOWED = range(7)
+
+_BY_STATUS = {
+    400: WRONG_USAGE,
+    401: NOT_ALLOWED,
+    403: NOT_ALLOWED,
+    404: NOT_FOUND,
+    413: WRONG_USAGE,
+    429: UNREACHABLE,
+    502: UNREACHABLE,
+    503: UNREACHABLE,
+    504: UNREACHABLE,
+}
 
 
 def exit_code(error: GnomonError) -> int:
-    """2 where the call must be changed: it was wrong, or what it asks for is taken. Else 1."""
-    return WRONG_USAGE if isinstance(error, InvalidInput | StoreTaken) else FAILED
+    """2 where the call must be changed: it was wrong, or what it asks for is taken. Else 1.
+
+    Of those that talk to a server: 4 for what it does not have, 5 if it does not answer, 6 for a key that is
+    missing or does not do.
+    """
+    match error:
+        case ServerRefused():
+            return _BY_STATUS.get(error.http_status, FAILED)
+        case ServerUnreachable():
+            return UNREACHABLE
+        case NoKey():
+            return NOT_ALLOWED
+        case NotFound():
+            return NOT_FOUND
+        case InvalidInput() | StoreTaken():
+            return WRONG_USAGE
+        case _:
+            return FAILED
 
 
 def line(error: GnomonError) -> str:
     words = [str(error), *getattr(error, "__notes__", ())]
+    if isinstance(error, ServerRefused) and error.request_id:
+        words.append(f"(request {error.request_id})")
     return f"gnomon: {' '.join(' '.join(words).split())} [{error.code}]"

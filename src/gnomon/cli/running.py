@@ -1,34 +1,44 @@
-"""The commands that stay: `up`, `scheduler`, `worker`."""
+"""The commands that stay: `up`, `api`, `scheduler`, `worker`."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import partial
 from typing import Annotated
 
 import typer
+import uvloop
 from rich.console import Console
 
 from gnomon import __version__
 from gnomon.app.demo import add_demo_jobs
 from gnomon.app.engine import Engine
-from gnomon.app.process import Role, run_alone, run_process
+from gnomon.app.process import Role, run_alone, run_process, run_until_told
+from gnomon.app.remote import RemoteEngine, running_remotely
 from gnomon.cli.live import live_view
 from gnomon.cli.options import Config, Database, LogFormat, LogLevel, option, start
-from gnomon.cli.telling import telling
+from gnomon.cli.profiles import address_of
+from gnomon.cli.talking import KeyOption, ProfileOption, ServerOption
+from gnomon.cli.telling import Nameless, telling
+from gnomon.client.keys import NewKey
+from gnomon.errors import InvalidInput
 from gnomon.settings import Settings, without_password
 
 logger = logging.getLogger(__name__)
 
-SCHEDULER = "scheduler"
+API, SCHEDULER = "API", "scheduler"
 
 App = Annotated[str | None, option("app", "MODULE:NAME")]
 Slots = Annotated[str | None, option("worker.slots", "NUMBER")]
 Queues = Annotated[str | None, option("worker.queues", "NAMES")]
 Capabilities = Annotated[str | None, option("worker.capabilities", "NAMES")]
 Name = Annotated[str | None, option("worker.name", "NAME")]
+Host = Annotated[str | None, option("api.host", "ADDRESS")]
+Port = Annotated[str | None, option("api.port", "NUMBER|off")]
+InsecureAck = Annotated[str | None, option("api.insecure", "on|off")]
 DrainSeconds = Annotated[str | None, option("worker.drain_seconds", "SECONDS")]
 
 
@@ -38,12 +48,15 @@ def up(
     ] = False,
     app: App = None,
     slots: Slots = None,
+    host: Host = None,
+    port: Port = None,
+    insecure_ack: InsecureAck = None,
     database: Database = None,
     config: Config = None,
     log_format: LogFormat = None,
     log_level: LogLevel = None,
 ) -> None:
-    """Run scheduler and worker in one process, on an embedded SQLite file unless told otherwise.
+    """Run API, scheduler and worker in one process, on an embedded SQLite file unless told otherwise.
 
     The file is made if need be, and belongs to this process until it ends. Ctrl-C drains.
 
@@ -58,20 +71,92 @@ def up(
     settings = start(
         app=app,
         worker_slots=slots,
+        api_host=host,
+        api_port=port,
+        api_insecure=insecure_ack,
         database=database,
         config=config,
         log_format=log_format,
         log_level="error" if is_watched else log_level,  # Lines would tear the table apart.
     )
+    _check_exposure(settings)
+    beside = partial(_beside_all, settings=settings, demo=demo, watching=console if is_watched else None)
+    asyncio.run(run_alone(settings, beside=beside))
+
+
+@asynccontextmanager
+async def _beside_all(
+    engine: Engine, *, settings: Settings, demo: bool, watching: Console | None
+) -> AsyncIterator[None]:
+    """What `up` has beside its engine: sample jobs, the API, and somebody who tells."""
+    if demo:
+        await add_demo_jobs(engine)
+    has_api = settings.api.port is not None
+    async with (
+        _api_beside(engine, settings) if has_api else nullcontext(),
+        live_view(engine, watching) if watching else _told(engine, settings, "Gnomon"),
+    ):
+        yield
+
+
+def api(
+    host: Host = None,
+    port: Port = None,
+    insecure_ack: InsecureAck = None,
+    app: App = None,
+    database: Database = None,
+    config: Config = None,
+    log_format: LogFormat = None,
+    log_level: LogLevel = None,
+) -> None:
+    """Run an API node: REST, events and the worker protocol. Any number may run at once; none keeps state.
+
+    Examples:
+    ```
+    gnomon api --database postgresql://gnomon@db.example/gnomon
+    gnomon api --host 0.0.0.0 --insecure-ack on    # behind a proxy that does TLS
+    ```
+    """
+    settings = start(
+        api_host=host,
+        api_port=port,
+        api_insecure=insecure_ack,
+        app=app,
+        database=database,
+        config=config,
+        log_format=log_format,
+        log_level=log_level,
+    )
+    if settings.api.port is None:
+        raise InvalidInput("api.port", "is off, so there is nothing to run.")
+    _check_exposure(settings)
 
     @asynccontextmanager
     async def beside(engine: Engine) -> AsyncIterator[None]:
-        if demo:
-            await add_demo_jobs(engine)
-        async with live_view(engine, console) if is_watched else _told(engine, settings, "Gnomon"):
+        async with _api_beside(engine, settings), _told(engine, settings, API):
             yield
 
-    asyncio.run(run_alone(settings, beside=beside))
+    uvloop.run(run_process(settings, Role(0), beside=beside))
+
+
+# The API brings a web framework along, which takes half a second to import. Other commands do without.
+
+
+def _api_beside(engine: Engine, settings: Settings) -> AbstractAsyncContextManager[None]:
+    from gnomon.app.serving import api_beside
+
+    return api_beside(engine, settings, _show_key)
+
+
+def _check_exposure(settings: Settings) -> None:
+    from gnomon.app.serving import check_exposure
+
+    check_exposure(settings.api)
+
+
+def _show_key(new: NewKey) -> None:
+    """Once, on stdout, and never in the log."""
+    typer.echo(f"API key, shown only now: {new.text}")
 
 
 def scheduler(
@@ -100,6 +185,9 @@ def worker(
     capabilities: Capabilities = None,
     name: Name = None,
     drain_seconds: DrainSeconds = None,
+    server: ServerOption = None,
+    key: KeyOption = None,
+    profile: ProfileOption = None,
     database: Database = None,
     config: Config = None,
     log_format: LogFormat = None,
@@ -114,25 +202,37 @@ def worker(
     ```
     gnomon worker --app shop.jobs:app
     gnomon worker --queues mail,reports --slots 50 --database postgresql://gnomon@db.example/gnomon
+    gnomon worker --server https://gnomon.example:8484    # no database; the key is in GNOMON_KEY
     ```
     """
     settings = start(
-        app=app,
-        worker_slots=slots,
-        worker_queues=queues,
-        worker_capabilities=capabilities,
-        worker_name=name,
-        worker_drain_seconds=drain_seconds,
-        database=database,
-        config=config,
-        log_format=log_format,
-        log_level=log_level,
-    )
-    _run(settings, Role.WORKER, "worker")
+        app=app, worker_slots=slots, worker_queues=queues, worker_capabilities=capabilities, worker_name=name,
+        worker_drain_seconds=drain_seconds, server=server, key=key, profile=profile, database=database,
+        config=config, log_format=log_format, log_level=log_level,
+    )  # fmt: skip
+    if server is not None and database is not None:
+        raise InvalidInput("server", "a worker works for a server or on a database: give one of them.")
+    if server is None:
+        _run(settings, Role.WORKER, "worker")
+    else:
+        _run_remotely(settings)
 
 
 def _run(settings: Settings, role: Role, name: str) -> None:
     asyncio.run(run_process(settings, role, beside=lambda engine: _told(engine, settings, name)))
+
+
+def _run_remotely(settings: Settings) -> None:
+    address = address_of(settings)
+
+    @asynccontextmanager
+    async def beside(engine: RemoteEngine) -> AsyncIterator[None]:
+        async with telling(engine.telemetry, Nameless(), engine.clock):
+            logger.info("worker is up", extra={"server": address.url, "version": __version__})
+            yield
+        logger.info("worker has ended")
+
+    asyncio.run(run_until_told(running_remotely(settings, address), beside=beside))
 
 
 @asynccontextmanager
@@ -141,7 +241,7 @@ async def _told(engine: Engine, settings: Settings, name: str) -> AsyncIterator[
     extra = {"database": without_password(settings.database), "version": __version__}
     async with telling(engine.telemetry, engine.store.jobs, engine.clock):
         logger.info("%s is up", name, extra=extra)
-        if name != SCHEDULER and not settings.app:
+        if name not in (API, SCHEDULER) and not settings.app:
             logger.info("without --app MODULE:NAME, no functions of yours are run here")
         yield
     logger.info("%s has ended", name)

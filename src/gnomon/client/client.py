@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
 
 from gnomon.client.dead_letters import DeadLetters
 from gnomon.client.executions import Executions
+from gnomon.client.explaining import Explaining
 from gnomon.client.jobs import Jobs
+from gnomon.client.keys import Keys
+from gnomon.client.leases import Leases
 from gnomon.client.surroundings import Surroundings
 from gnomon.client.workers import Workers
 from gnomon.core.job import TenantId
@@ -18,11 +23,21 @@ class Client:
         self.jobs = Jobs(surroundings)
         self.executions = Executions(surroundings)
         self.dead_letters = DeadLetters(surroundings)
+        self.explaining = Explaining(surroundings)
+        self.keys = Keys(surroundings)
+        self.leases = Leases(surroundings)
         self.workers = Workers(surroundings)
 
     @property
     def tenant_id(self) -> TenantId:
         return self._surroundings.tenant_id
+
+    def now(self) -> datetime:
+        """What time it is for the store."""
+        return self._surroundings.clock.now()
+
+    def new_id(self) -> UUID:
+        return self._surroundings.ids.next(self.now())
 
     def of(self, tenant_id: TenantId) -> Client:
         """The same verbs for another tenant. Cheap: one for each request is fine."""

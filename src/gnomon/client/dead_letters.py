@@ -43,8 +43,11 @@ class DeadLetters:
         self._own.announce(Topic.WORK)
         return made
 
-    async def redrive_job(self, job_id: JobId, *, limit: int = REDRIVE_MAX) -> Sequence[Enqueued]:
-        """Run the dead executions of a job again, the newest `limit` of those that were not redriven yet."""
+    async def redrive_job(self, job_id: JobId | None, *, limit: int = REDRIVE_MAX) -> Sequence[Enqueued]:
+        """Run the dead executions of a job again, the newest `limit` of those that were not redriven yet.
+
+        None: of all jobs.
+        """
         check_limit(limit, limit_max=REDRIVE_MAX)
         made: list[Enqueued] = []
         after: UUID | None = None
@@ -56,6 +59,17 @@ class DeadLetters:
             if after is None:
                 break
         return made
+
+    async def purge_job(self, job_id: JobId | None, *, limit: int = REDRIVE_MAX) -> Sequence[ExecutionId]:
+        """Forget the dead letters of a job, or of all jobs, the newest `limit` of them."""
+        check_limit(limit, limit_max=REDRIVE_MAX)
+        gone: list[ExecutionId] = []
+        while len(gone) < limit:
+            page = await self.list(job_id=job_id, limit=min(PAGE_LIMIT_MAX, limit - len(gone)))
+            gone += await self.purge([letter.execution_id for letter in page.items])
+            if page.next is None:
+                break
+        return gone
 
     async def purge(self, execution_ids: Sequence[ExecutionId]) -> Sequence[ExecutionId]:
         """Forget these dead letters, not their executions. Returns those that were there."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from uuid import UUID
 
 from gnomon.client.changes import Changes, Wish
+from gnomon.client.looking import Look, Looking
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import Definition, Job, JobId, NewJob, Revision
@@ -40,6 +41,7 @@ class Jobs:
         self._own = surroundings
         self._jobs = surroundings.store.jobs
         self._changes = Changes(surroundings)
+        self._looking = Looking(surroundings.store, surroundings.tenant_id)
 
     # Making --------------------------------------------------------------------------------------------
 
@@ -128,6 +130,15 @@ class Jobs:
     async def get(self, job_id: JobId) -> Job:
         """Raises JobNotFound. A deleted job can still be read."""
         return await self._jobs.get(self._own.tenant_id, job_id)
+
+    async def look(self, job_id: JobId) -> Look:
+        """A job and its newest executions, newest first. Raises JobNotFound."""
+        return await self._looking.at(job_id)
+
+    async def many(self, job_ids: Collection[JobId]) -> Mapping[JobId, Job]:
+        """Those of these jobs that exist."""
+        found = await self._jobs.many(self._own.tenant_id, job_ids)
+        return {job.id: job for job in found}
 
     async def named(self, name: str) -> Job:
         """The live job of that name. Raises JobNotFound."""

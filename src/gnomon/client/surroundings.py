@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from gnomon.client.waiting import Ends
+from gnomon.client.waiting import Bells, Ends
 from gnomon.core.execution import ExecutionId
 from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, Definition, TenantId
@@ -25,7 +25,10 @@ def tell_nobody(_: Topic) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """`check` refuses a payload that no handler could run; `announce` is called after a commit."""
+    """`check` refuses a payload that no handler could run; `announce` is called after a commit.
+
+    `bells` ring when somebody, here or elsewhere, has announced something.
+    """
 
     store: Store
     clock: Clock
@@ -33,6 +36,7 @@ class Surroundings:
     check: Callable[[Definition], None] = accept
     announce: Callable[[Topic], None] = tell_nobody
     ends: Ends = field(default_factory=Ends)
+    bells: Bells = field(default_factory=Bells)
     tenant_id: TenantId = DEFAULT_TENANT
 
     def new_execution_id(self, now: datetime) -> ExecutionId:

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from gnomon.core.execution import ExecutionId
 from gnomon.engine.service import Wakeup
+from gnomon.store.hints import Topic
 
 PAUSE_MIN = timedelta(milliseconds=20)
 PAUSE_MAX = timedelta(seconds=1)
@@ -43,3 +44,25 @@ def pauses() -> Iterator[timedelta]:
     while True:
         yield pause
         pause = min(pause * 1.5, PAUSE_MAX)
+
+
+class Bells:
+    """Wakes those who wait for something that a hint may announce. A hint, as always."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[Topic, list[Wakeup]] = {}
+
+    def ring(self, topic: Topic) -> None:
+        """To be called on the thread of the loop."""
+        for wakeup in self._waiting.get(topic, ()):
+            wakeup.set()
+
+    @contextmanager
+    def listening(self, topic: Topic) -> Iterator[Wakeup]:
+        wakeup = Wakeup()
+        waiting = self._waiting.setdefault(topic, [])
+        waiting.append(wakeup)
+        try:
+            yield wakeup
+        finally:
+            waiting.remove(wakeup)

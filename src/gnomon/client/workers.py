@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.execution import WorkerId
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
-from gnomon.core.worker import Worker
+from gnomon.core.worker import Registration, Worker
 from gnomon.store.hints import Topic
 
 
@@ -15,8 +16,25 @@ class Workers:
     """Workers serve all tenants, so these verbs do not ask for one."""
 
     def __init__(self, surroundings: Surroundings) -> None:
+        self._clock = surroundings.clock
         self._workers = surroundings.store.workers
         self._announce = surroundings.announce
+
+    async def register(self, registration: Registration) -> Worker:
+        """Create or replace: a worker that starts again is the same worker with a new boot."""
+        await self._workers.register(registration, now=self._clock.now())
+        return await self._workers.get(registration.id)
+
+    async def beat(self, worker_id: WorkerId, boot: UUID | None = None) -> Worker:
+        """It lives. Without a boot, the one that is known. Raises WorkerNotFound: then register again."""
+        boot = boot or (await self._workers.get(worker_id)).boot
+        return await self._workers.beat(worker_id, boot, now=self._clock.now())
+
+    async def leave(self, worker_id: WorkerId, boot: UUID | None = None) -> Worker:
+        """It says good-bye. Raises WorkerNotFound."""
+        worker = await self._workers.get(worker_id)
+        await self._workers.leave(worker_id, boot or worker.boot, now=self._clock.now())
+        return await self._workers.get(worker_id)
 
     async def get(self, worker_id: WorkerId) -> Worker:
         """Raises WorkerNotFound."""

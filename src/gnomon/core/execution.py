@@ -123,6 +123,18 @@ class Execution:
 
 
 @dataclass(frozen=True, slots=True)
+class RecentRun:
+    """An execution in few words. `status` is RUNNING, how it ended, or None while it waits."""
+
+    id: ExecutionId
+    status: ExecutionStatus | None
+    worker: WorkerId | None
+    attempts: int
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """One try of an execution on one worker, and how it ended."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from gnomon.core.document import Document, check_name
@@ -91,6 +91,17 @@ class Renewed(NamedTuple):
     cancel_requested: bool
 
 
+class Offer(Protocol):
+    """What a worker can do, whether it asks for work or is only looked at."""
+
+    @property
+    def kinds(self) -> frozenset[str]: ...
+    @property
+    def queues(self) -> frozenset[str]: ...
+    @property
+    def capabilities(self) -> frozenset[str]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Lane:
     """Who may run what: the part of a definition that decides which workers an execution fits."""
@@ -100,9 +111,9 @@ class Lane:
     kind: str
     capabilities: frozenset[str]
 
-    def fits(self, request: ClaimRequest) -> bool:
+    def fits(self, offer: Offer) -> bool:
         return (
-            self.kind in request.kinds
-            and self.queue in request.queues
-            and self.capabilities <= request.capabilities
+            self.kind in offer.kinds
+            and self.queue in offer.queues
+            and self.capabilities <= offer.capabilities
         )

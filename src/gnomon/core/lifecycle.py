@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from typing import assert_never
 
 import msgspec
@@ -118,16 +119,23 @@ class Change(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         status = self.status
         assert status in _AFTER_RUNNING
-        assert (status is _PENDING) == (self.due is not None)
+        if status is _PENDING:
+            assert self.due is not None
+        else:
+            assert self.due is None
+            assert self.waits_for is None
         assert self.dead is None or status in (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT)
-        assert self.waits_for is None or self.due is not None
+
+
+# What nearly every attempt leads to. To name two members of enums takes as long as to make the change.
+_SUCCESS = partial(Change, _E.COMPLETED, AttemptOutcome.COMPLETED)
 
 
 def after(leased: Leased, outcome: Outcome, *, now: datetime, jitter: float) -> Change:
     """What an outcome makes of a running execution. `jitter` is a number in [0, 1) drawn by the caller."""
     match outcome:
         case Succeeded(result):
-            return Change(_E.COMPLETED, AttemptOutcome.COMPLETED, leased.attempt, result=result)
+            return _SUCCESS(leased.attempt, result=result)
         case Failed():
             return _after_failure(leased, outcome, now=now, jitter=jitter)
         case TimedOut():

@@ -34,9 +34,11 @@ class JobFilter:
     tag: str | None = None
     name: str | None = None
     next_run_before: datetime | None = None
+    next_run_after: datetime | None = None
+    type: str | None = None  # Of its schedule, as core/schedule_document.py calls it.
 
     def __post_init__(self) -> None:
-        for field in ("kind", "tag", "name"):
+        for field in ("kind", "tag", "name", "type"):
             if getattr(self, field) is not None:
                 check_name(getattr(self, field), field=field)
 

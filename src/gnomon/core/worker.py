@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
@@ -12,6 +12,8 @@ from gnomon.core.execution import WorkerId
 from gnomon.errors import InvalidInput
 
 SLOTS_MAX = 10_000
+# A worker beats several times in this time. Who has not been seen for longer is taken for dead by readers.
+SILENT = timedelta(seconds=60)
 
 
 class WorkerStatus(StrEnum):
@@ -55,3 +57,11 @@ class Worker:
     running: int  # Derived from live leases.
     registered_at: datetime
     last_seen_at: datetime
+
+    def is_live(self, now: datetime) -> bool:
+        """Takes work, as far as anybody can tell."""
+        return self.status is WorkerStatus.ACTIVE and now < self.last_seen_at + SILENT
+
+    @property
+    def free(self) -> int:
+        return max(self.slots - self.running, 0)

@@ -41,10 +41,15 @@ class Attempt:
     `leave` is called when its code is over, which may be later: then its slot is free. Perhaps twice.
     """
 
-    __slots__ = (
-        "_alarm", "_leave", "_settle", "is_settled", "leased", "log_bytes", "log_is_behind", "log_is_full",
-        "log_lines", "stop", "task",
-    )  # fmt: skip
+    # Of the class until they change: most attempts run well, and then these are never written.
+    stop: Stop | None = None
+    is_settled = False
+    task: asyncio.Task[None] | None = None
+    log_lines = 0
+    log_bytes = 0
+    log_is_full = False
+    log_is_behind = False
+    _alarm: asyncio.TimerHandle | None = None
 
     def __init__(
         self,
@@ -53,16 +58,8 @@ class Attempt:
         leave: Callable[[Attempt], None],
     ) -> None:
         self.leased = leased
-        self.stop: Stop | None = None
-        self.is_settled = False
-        self.task: asyncio.Task[None] | None = None
-        self.log_lines = 0
-        self.log_bytes = 0
-        self.log_is_full = False
-        self.log_is_behind = False
         self._settle = settle
         self._leave = leave
-        self._alarm: asyncio.TimerHandle | None = None
 
     async def run(self, handler: Handler, context: Context) -> None:
         """Never raises: whatever user code does is an outcome."""
@@ -115,7 +112,7 @@ class Attempt:
         self._alarm = asyncio.get_running_loop().call_later(delay.total_seconds(), ring, *arguments)
 
     def _finished(self, result: object) -> Outcome | None:
-        if self.stop is Stop.TIMED_OUT or self.stop is Stop.LOST:
+        if self.stop is not None and self.stop in (Stop.TIMED_OUT, Stop.LOST):
             return self._stopped()
         if result is None:
             return Succeeded()

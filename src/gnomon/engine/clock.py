@@ -71,7 +71,7 @@ class StoreClock:
             return
         # The database looked at its clock at some moment of the round trip. An offset that this allows is
         # kept: a slow answer would only put an inexact one in the place of one that may be exact.
-        if self._offset is not None and abs(offset - self._offset) <= round_trip / 2:
+        if self._offset is not None and offset <= self._offset <= offset + round_trip:
             return
         if self._offset is not None and abs(offset - self._offset) > JUMP.total_seconds():
             self._jumped_at = self._monotonic()
@@ -83,7 +83,9 @@ class StoreClock:
         asked = self._monotonic()
         told = await self._read()
         answered = self._monotonic()
-        return answered - asked, (told - _EPOCH).total_seconds() - (asked + answered) / 2
+        # As if the database had looked at its clock in the last moment. So this one is never ahead of it, and
+        # nothing fires before its time; it may be behind by a round trip.
+        return answered - asked, (told - _EPOCH).total_seconds() - answered
 
 
 class ClockKeeper:

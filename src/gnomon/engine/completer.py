@@ -14,11 +14,12 @@ from gnomon.core.lease import Claim, Leased
 from gnomon.core.lifecycle import Change, Failed, Outcome, after
 from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
+from gnomon.engine.needs import Leases
 from gnomon.engine.notebook import Notebook
 from gnomon.engine.service import NOW, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
 from gnomon.errors import StoreUnavailable
-from gnomon.store.base import Applied, Decision, ExecutionStore
+from gnomon.store.base import Applied, Decision
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ class Completer:
     def __init__(
         self,
         *,
-        executions: ExecutionStore,
+        executions: Leases,
         clock: Clock,
         random: Random,
         notebook: Notebook,
@@ -94,9 +95,12 @@ class Completer:
         now, random = self._clock.now(), self._random.random
         ended = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
         self._in_hand = [one.leased for one in ended]
+        try:
+            changes = [after(leased, outcome, now=now, jitter=random()) for leased, outcome in ended]
+        except Exception:  # One of them makes no sense.
+            changes = [_change_after(leased, outcome, now=now, jitter=random()) for leased, outcome in ended]
         self._decisions = [
-            Decision(leased.claim, _change_after(leased, outcome, now=now, jitter=random()))
-            for leased, outcome in ended
+            Decision(leased.claim, change) for (leased, _), change in zip(ended, changes, strict=True)
         ]
         for listener in self._telemetry.on_decisions:
             listener(self._decisions, now)
@@ -123,10 +127,14 @@ class Completer:
 
     def _tell(self, answers: Sequence[Applied]) -> None:
         now = self._clock.now()
+        if not self._telemetry.listeners and Applied.LOST not in answers:
+            self._telemetry.count(_what(change) for _, change in self._decisions)
+            return
         for leased, decision, answer in zip(self._in_hand, self._decisions, answers, strict=True):
             change = decision.change
             if answer is Applied.LOST:
-                logger.warning("late result refused", extra={"execution": str(leased.claim.execution_id)})
+                told = {"execution": str(leased.claim.execution_id), "claim": leased.claim.number}
+                logger.warning("late result refused", extra=told)
                 self._telemetry.tell(What.REFUSED, leased, at=now)
             else:
                 self._telemetry.tell(_what(change), leased, at=now, failure=change.failure)

@@ -12,9 +12,9 @@ from gnomon.core.lease import LEASE, Claim
 from gnomon.core.worker import Registration, WorkerStatus
 from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
+from gnomon.engine.needs import Leases, Presence
 from gnomon.engine.service import Wakeup
 from gnomon.errors import StoreUnavailable, WorkerNotFound
-from gnomon.store.base import ExecutionStore, WorkerStore
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +38,8 @@ class Heartbeat:
         holder: Holder,
         registration: Registration,
         *,
-        executions: ExecutionStore,
-        workers: WorkerStore,
+        executions: Leases,
+        workers: Presence,
         clock: Clock,
         drain: Callable[[], None],
         tell: Callable[[Callable[[], None]], object],

@@ -22,6 +22,8 @@ REQUESTS_KEPT = timedelta(hours=1)
 KEYS_KEPT = timedelta(days=1)
 CHECKPOINTS_KEPT = timedelta(days=1)
 WORKERS_KEPT = timedelta(days=1)
+EVENTS_KEPT = timedelta(days=1)
+EVENTS_BATCH = 10_000  # A row each, and there may be many a second.
 
 Chore = Callable[[datetime, UUID | None], Awaitable[Forgotten]]
 
@@ -43,6 +45,7 @@ class Maintenance:
             self._forget_requests,
             self._forget_keys,
             self._forget_workers,
+            self._forget_events,
         )
         self._next = 0
         self._after: UUID | None = None
@@ -88,3 +91,6 @@ class Maintenance:
 
     async def _forget_workers(self, now: datetime, after: UUID | None) -> Forgotten:
         return await self._upkeep.forget_workers(before=now - WORKERS_KEPT, limit=BATCH)
+
+    async def _forget_events(self, now: datetime, after: UUID | None) -> Forgotten:
+        return await self._upkeep.forget_events(before=now - EVENTS_KEPT, limit=EVENTS_BATCH)

@@ -17,10 +17,11 @@ from gnomon.core.records import Checkpoint, LogLevel, LogLine
 from gnomon.engine.attempts import RUNNING, Attempt
 from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
+from gnomon.engine.needs import Lines
 from gnomon.engine.service import NOW, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
 from gnomon.errors import LeaseLost, StoreError
-from gnomon.store.base import CheckpointStore, LogStore
+from gnomon.store.base import CheckpointStore
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ class Notebook:
     """`line` and `checkpoint` may be called from any thread; the rest belongs to the loop's."""
 
     def __init__(
-        self, *, logs: LogStore, checkpoints: CheckpointStore, clock: Clock, telemetry: Telemetry
+        self, *, logs: Lines, checkpoints: CheckpointStore, clock: Clock, telemetry: Telemetry
     ) -> None:
         self.wakeup = Wakeup()
         self._logs = logs

@@ -19,12 +19,13 @@ from gnomon.engine.attempts import Attempt, Stop
 from gnomon.engine.clock import Clock
 from gnomon.engine.completer import Completer
 from gnomon.engine.failpoints import At, failpoint
+from gnomon.engine.needs import Leases
 from gnomon.engine.notebook import Notebook
 from gnomon.engine.service import NOW, POLL, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
 from gnomon.handlers.base import Context
 from gnomon.handlers.registry import Registry
-from gnomon.store.base import CheckpointStore, ExecutionStore
+from gnomon.store.base import CheckpointStore
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ class Worker:
         self,
         registration: Registration,
         *,
-        executions: ExecutionStore,
+        executions: Leases,
         checkpoints: CheckpointStore,
         clock: Clock,
         ids: IdSource,
@@ -91,6 +92,9 @@ class Worker:
         failpoint(At.CLAIM_BEFORE)
         leased = await self._executions.claim(request, now=now, lease_until=now + self._lease)
         failpoint(At.CLAIM_AFTER)
+        if request.is_repeat:
+            told = {"request": str(request.id), "executions": len(leased)}
+            logger.info("claim answered again", extra=told)
         states = await self._states(leased)
         self._unanswered = None
         if self.is_draining:
@@ -113,14 +117,14 @@ class Worker:
 
     def _start(self, leased: Sequence[Leased], states: Mapping[Claim, Document]) -> None:
         loop, now = asyncio.get_running_loop(), self._clock.now()
-        settle, leave = self._settle, self._leave
+        settle, leave, before, after = self._settle, self._leave, At.START_BEFORE, At.START_AFTER
         for one in leased:
-            failpoint(At.START_BEFORE)
+            failpoint(before)
             attempt = Attempt(one, settle, leave)
             handler = self._handlers.handler(one.revision.definition.kind)
             attempt.task = loop.create_task(attempt.run(handler, Context(one, self, states.get(one.claim))))
             self._attempts[one.claim] = attempt
-            failpoint(At.START_AFTER)
+            failpoint(after)
         self.started += len(leased)
         # After the attempts have begun: they need not wait until it is told, which may be a line of log each.
         loop.call_soon(partial(self._telemetry.tell_all, What.STARTED, leased, at=now))
@@ -150,7 +154,8 @@ class Worker:
         for claim in claims:
             attempt = self._attempts.get(claim)
             if attempt is not None and not attempt.is_settled:
-                logger.warning("lease lost; attempt stopped", extra={"execution": str(claim.execution_id)})
+                told = {"execution": str(claim.execution_id), "claim": claim.number}
+                logger.warning("lease lost; attempt stopped", extra=told)
                 self._telemetry.tell(What.LOST, attempt.leased, at=self._clock.now())
                 attempt.ask_to_stop(Stop.LOST)
 

@@ -18,6 +18,7 @@ from gnomon.handlers.threads import GENERATION, Threads, end_if_forked
 from gnomon.settings import HandlerSettings
 
 CALLS_REMEMBERED_MAX = 1024
+_PROCESS, _THREAD = Isolation.PROCESS, Isolation.THREAD  # A member of an enum is slow to name.
 
 
 class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,12 +61,12 @@ class FunctionHandler:
             if not values:
                 self._remember(payload.text, function)
         given, signature, arguments = context.input, function.signature, None
-        if given is not None and not values and function.isolation is not Isolation.PROCESS:
+        if given is not None and not values and function.isolation is not _PROCESS:
             arguments = signature.arguments_of(given)
         if arguments is None:
             values = merged(values, given)
             arguments = signature.arguments(values) if values or signature.names else {}
-        if function.isolation is Isolation.PROCESS:
+        if function.isolation is _PROCESS:
             return await run_in_process(
                 function.name, home=function.owner.home, values=values, context=context, grace=self._grace
             )
@@ -79,7 +80,7 @@ class FunctionHandler:
 
     async def _call(self, function: Function, arguments: dict[str, Any]) -> Any:
         try:
-            if function.isolation is Isolation.THREAD:
+            if function.isolation is _THREAD:
                 return await self._threads.run(partial(function.call, **arguments), grace=self._grace)
             result = function.call(**arguments)
             return await result if function.is_async else result

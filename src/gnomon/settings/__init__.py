@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from gnomon.settings.declaration import (
     TABLE,
+    ApiSettings,
     HandlerSettings,
     LogSettings,
     SchedulerSettings,
@@ -19,6 +20,7 @@ from gnomon.settings.reading import Reading, Setting, read
 
 __all__ = [
     "TABLE",
+    "ApiSettings",
     "HandlerSettings",
     "LogSettings",
     "Reading",

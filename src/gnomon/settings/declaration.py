@@ -16,6 +16,7 @@ from gnomon.logs import LogFormat, LogLevel
 from gnomon.settings.kinds import (
     APP,
     NAME,
+    URL,
     Address,
     Many,
     Maybe,
@@ -23,6 +24,7 @@ from gnomon.settings.kinds import (
     OneOf,
     Place,
     Seconds,
+    Secret,
     Switch,
     Text,
     Whole,
@@ -96,6 +98,44 @@ class SchedulerSettings:
     batch: int = setting(Whole(1, CLAIM_LIMIT_MAX), 500, "How many due jobs one step fires at most.")
     shards: bool = setting(
         Switch(), True, "Share the jobs out among all schedulers, instead of each looking at all."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ApiSettings:
+    host: str = setting(
+        Text("the address of an interface of this machine, such as 127.0.0.1 or 0.0.0.0"),
+        "127.0.0.1",
+        "Where the API listens. Anything but this machine itself needs TLS, or api.insecure.",
+        option="--host",
+    )
+    port: int | None = setting(
+        Maybe("off", Whole(1, 65_535)),
+        8484,
+        "The port of the API. With off, `gnomon up` runs without an API.",
+        option="--port",
+    )
+    tls_certificate: Path | None = setting(
+        Maybe("off", Place()), None, "The certificate of the API, in PEM, with all that leads to its root."
+    )
+    tls_key: Path | None = setting(Maybe("off", Place()), None, "The private key of that certificate.")
+    insecure: bool = setting(
+        Switch(),
+        False,
+        "Listen beyond this machine without TLS: keys and payloads go over the network in the clear.",
+        option="--insecure-ack",
+    )
+    body_bytes_max: int = setting(
+        Whole(1024, 1 << 30), 1024 * 1024, "The largest request that is read; batches may be 16 times that."
+    )
+    submissions_per_minute: int | None = setting(
+        Maybe("off", Whole(1, 10**9)), 1000, "How many calls that change something a tenant may make."
+    )
+    queries_per_minute: int | None = setting(
+        Maybe("off", Whole(1, 10**9)), 10_000, "How many calls that only read a tenant may make."
+    )
+    heartbeats_per_minute: int | None = setting(
+        Maybe("off", Whole(1, 10**9)), 60_000, "How many calls of the worker protocol a tenant may make."
     )
 
 
@@ -206,9 +246,20 @@ class Settings:
         "How long a service with nothing to do pauses when nothing wakes it.",
         key="poll_seconds",
     )
+    server: str | None = setting(
+        Maybe("auto", URL), None, "The server that commands talk to. With auto, the profile says it."
+    )
+    key: str | None = setting(
+        Maybe("auto", Secret("an API key, which begins with gnm_")),
+        None,
+        "The API key for that server. With auto, the profile says it.",
+        in_file=False,
+    )
+    profile: str = setting(NAME, "default", "Which profile of the profile file to use.", in_file=False)
     worker: WorkerSettings = section(WorkerSettings, "worker")
     scheduler: SchedulerSettings = section(SchedulerSettings, "scheduler")
     retention: RetentionPolicy = section(RetentionPolicy, "retention", each=_days)
+    api: ApiSettings = section(ApiSettings, "api")
     log: LogSettings = section(LogSettings, "log")
     handlers: HandlerSettings = section(HandlerSettings, "")
 

@@ -129,6 +129,9 @@ class Text(Kind[str]):
         return text
 
 
+URL = Text(
+    "an address such as https://gnomon.example:8484", re.compile(r"(?i)https?://[^\s/?#]+(/[^\s?#]*)?")
+)
 NAME = Text(f"a name of at most {NAME_LENGTH_MAX} characters", re.compile(f".{{1,{NAME_LENGTH_MAX}}}"))
 APP = Text("a module and what is in it, such as shop.jobs:app", re.compile(rf"{_DOTTED}:{_DOTTED}"))
 
@@ -147,6 +150,22 @@ class Address(Kind[str]):
 
     def quote(self, written: object) -> str:
         return Kind.quote(self, without_password(written) if isinstance(written, str) else written)
+
+
+@dataclass(frozen=True, slots=True)
+class Secret(Kind[str]):
+    """A text that is never shown, not even in an error."""
+
+    accepted: str
+
+    def read(self, written: object) -> str:
+        return Text(self.accepted).read(written)
+
+    def show(self, value: str) -> JSON:
+        return "***"
+
+    def quote(self, written: object) -> str:
+        return "what was given"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +238,9 @@ class Maybe(Kind[T | None]):
 
     def show(self, value: T | None) -> JSON:
         return self.word if value is None else self.kind.show(value)
+
+    def quote(self, written: object) -> str:
+        return self.kind.quote(written)
 
 
 def without_password(url: str) -> str:

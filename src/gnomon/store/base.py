@@ -17,16 +17,20 @@ from uuid import UUID
 
 from gnomon.core.execution import (
     Attempt,
+    AttemptOutcome,
     Enqueued,
     Execution,
     ExecutionId,
     ExecutionStatus,
     NewExecution,
+    RecentRun,
     WorkerId,
 )
+from gnomon.core.explaining import Place
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import Job, JobId, NewJob, Revision, TenantId
-from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
+from gnomon.core.keys import ApiKey, KeyId
+from gnomon.core.lease import Claim, ClaimRequest, Leased, Offer, Renewed
 from gnomon.core.lifecycle import Change, JobChange
 from gnomon.core.occurrence import Firing, Occurrence
 from gnomon.core.records import (
@@ -113,6 +117,9 @@ class JobStore(Protocol):
 
     async def get(self, tenant_id: TenantId, job_id: JobId) -> Job:
         """Raises JobNotFound. A deleted job can still be read."""
+
+    async def many(self, tenant_id: TenantId, job_ids: Collection[JobId]) -> Sequence[Job]:
+        """Those of at most 1,000 jobs that exist, each once, in the order asked for; deleted ones too."""
 
     async def named(self, tenant_id: TenantId, name: str) -> Job:
         """The live job of that name. Raises JobNotFound."""
@@ -209,6 +216,18 @@ class ExecutionStore(Protocol):
         on, also if none of these can let anything in.
         """
 
+    async def held(self, claims: Sequence[Claim]) -> Sequence[Leased]:
+        """Those of these claims that are current, with all that deciding about them needs."""
+
+    async def settled(self, claims: Sequence[Claim]) -> Mapping[Claim, AttemptOutcome]:
+        """Those of these claims that ended or were given back, and how: tells a replay from a theft."""
+
+    async def place(self, tenant_id: TenantId, execution_id: ExecutionId) -> Place | None:
+        """Where it waits and what for. None if it does not wait."""
+
+    async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
+        """How many a worker with this offer would claim before it; counted up to `limit`."""
+
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
         """Running executions whose lease ended before `now`, oldest lease first."""
 
@@ -232,6 +251,9 @@ class ExecutionStore(Protocol):
         limit: int,
         after: UUID | None = None,
     ) -> Page[Execution]: ...
+
+    async def recent(self, tenant_id: TenantId, job_id: JobId, *, limit: int) -> Sequence[RecentRun]:
+        """The newest executions of a job, newest first, in few words."""
 
     async def attempts(self, tenant_id: TenantId, execution_id: ExecutionId) -> Sequence[Attempt]:
         """The finished attempts, oldest first."""
@@ -307,6 +329,24 @@ class WorkerStore(Protocol):
         """By id."""
 
 
+class KeyStore(Protocol):
+    """Who may call. Secrets are not kept, only what proves them."""
+
+    async def create(self, key: ApiKey) -> None:
+        """Raises TenantNotFound."""
+
+    async def create_first(self, key: ApiKey) -> bool:
+        """Create it if its tenant has never had a key. Of many who try at once, one is told True."""
+
+    async def find(self, key_id: KeyId) -> ApiKey:
+        """Of any tenant, revoked and expired ones too. Raises KeyNotFound."""
+
+    async def page(self, tenant_id: TenantId, *, limit: int, after: UUID | None = None) -> Page[ApiKey]: ...
+
+    async def revoke(self, tenant_id: TenantId, key_id: KeyId, *, now: datetime) -> ApiKey:
+        """For good. Repeated, the first time counts. Raises KeyNotFound."""
+
+
 class ShardStore(Protocol):
     """Which scheduler looks after which jobs. It divides work; safety does not rest on it."""
 
@@ -365,6 +405,9 @@ class UpkeepStore(Protocol):
     async def forget_idempotency_keys(self, *, before: datetime, limit: int) -> Forgotten:
         """Forget keys that were first used before then. After that, the same request is a new one."""
 
+    async def forget_events(self, *, before: datetime, limit: int) -> Forgotten:
+        """Forget what was told before then. Who wants to go on from there has to start anew."""
+
     async def forget_workers(self, *, before: datetime, limit: int) -> Forgotten:
         """Forget workers that left or fell silent before then. One that still lives registers again."""
 
@@ -388,6 +431,8 @@ class Store(Protocol):
     def dead_letters(self) -> DeadLetterStore: ...
     @property
     def workers(self) -> WorkerStore: ...
+    @property
+    def keys(self) -> KeyStore: ...
     @property
     def shards(self) -> ShardStore: ...
     @property

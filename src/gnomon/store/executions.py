@@ -6,7 +6,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from gnomon.core.execution import Attempt, Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
+from gnomon.core.execution import (
+    Attempt,
+    AttemptOutcome,
+    Enqueued,
+    Execution,
+    ExecutionId,
+    ExecutionStatus,
+    NewExecution,
+)
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
@@ -19,6 +27,8 @@ from gnomon.store.claimer import POSITION, PRIORITY, AskedBefore, Claimer
 from gnomon.store.database import Database, Row, Rows, UniqueViolation
 from gnomon.store.enqueuing import are_plain, enqueue_and_admit, enqueue_plain
 from gnomon.store.gates import Gates
+from gnomon.store.lanes import Lanes
+from gnomon.store.prospects import Prospects
 from gnomon.store.revisions import Revisions
 from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, execution_of, is_possible
 
@@ -37,11 +47,17 @@ _PAGES = {
 
 
 class SqlExecutions:
-    def __init__(self, database: Database, claimer: Claimer, revisions: Revisions, gates: Gates) -> None:
+    def __init__(
+        self, database: Database, claimer: Claimer, revisions: Revisions, gates: Gates, lanes: Lanes
+    ) -> None:
         self._database = database
         self._gates = gates
         self.admit = gates.admit
         self.gated = gates.gated
+        prospects = Prospects(database, lanes)
+        self.place = prospects.place
+        self.ahead = prospects.ahead
+        self.recent = prospects.recent
         self._claimer = claimer
         self._revisions = revisions
 
@@ -133,6 +149,15 @@ class SqlExecutions:
             else:
                 answers.append(Applied.LOST)
         return answers
+
+    async def held(self, claims: Sequence[Claim]) -> Sequence[Leased]:
+        if not claims:
+            return []
+        return await self._revisions.leased(await self._database.read("leases_held", _held(claims)))
+
+    async def settled(self, claims: Sequence[Claim]) -> Mapping[Claim, AttemptOutcome]:
+        found = await self._settled(claims) if claims else {}
+        return {claim: AttemptOutcome(outcome) for claim, outcome in found.items()}
 
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
         check_limit(limit, limit_max=EXPIRED_LIMIT_MAX)

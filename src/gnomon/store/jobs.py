@@ -114,6 +114,12 @@ class SqlJobs:
             raise JobNotFound(job_id)
         return job_of(rows[0])
 
+    async def many(self, tenant_id: TenantId, job_ids: Collection[JobId]) -> Sequence[Job]:
+        check_batch(len(job_ids), field="jobs", size_max=JOB_BATCH_MAX)
+        wanted = _wanted(dict.fromkeys(job_ids))
+        rows = await self._database.read("jobs_get", wanted, tenant_id=tenant_id)
+        return [job_of(row) for row in rows]
+
     async def named(self, tenant_id: TenantId, name: str) -> Job:
         rows = await self._database.read("job_named", tenant_id=tenant_id, name=name)
         if not rows:
@@ -132,7 +138,9 @@ class SqlJobs:
             kind=wanted.kind,
             name=wanted.name,
             tag=wanted.tag,
+            type=wanted.type,
             next_run_before=wanted.next_run_before,
+            next_run_after=wanted.next_run_after,
             limit=limit + 1,
         )
         jobs = tuple(job_of(row) for row in rows[:limit])

@@ -6,11 +6,14 @@ from datetime import datetime, timedelta
 
 from gnomon.store.claimer import RESCAN, Claimer
 from gnomon.store.database import Database
+from gnomon.store.events import SqlEvents
 from gnomon.store.executions import SqlExecutions
 from gnomon.store.gates import Gates
 from gnomon.store.jobs import SqlJobs
+from gnomon.store.keys import SqlKeys
 from gnomon.store.lanes import Lanes
 from gnomon.store.records import SqlCheckpoints, SqlDeadLetters, SqlLogs
+from gnomon.store.reports import SqlReports
 from gnomon.store.revisions import Revisions
 from gnomon.store.schedules import SqlSchedules
 from gnomon.store.shards import SqlShards
@@ -28,14 +31,17 @@ class SqlStore:
         self.jobs = SqlJobs(database, lanes, gates)
         self.schedules = SqlSchedules(database)
         self.executions = SqlExecutions(
-            database, Claimer(database, lanes, rescan=rescan), Revisions(database), gates
+            database, Claimer(database, lanes, rescan=rescan), Revisions(database), gates, lanes
         )
         self.checkpoints = SqlCheckpoints(database)
         self.logs = SqlLogs(database)
         self.dead_letters = SqlDeadLetters(database)
         self.workers = SqlWorkers(database)
+        self.keys = SqlKeys(database)
         self.shards = SqlShards(database)
         self.upkeep = SqlUpkeep(database)
+        self.events = SqlEvents(database)
+        self.reports = SqlReports(database)
 
     async def clock(self) -> datetime:
         [row] = await self.database.read("clock")

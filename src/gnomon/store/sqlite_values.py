@@ -27,7 +27,7 @@ TIMES = frozenset({
     "created_at", "updated_at", "next_run_time", "last_run_time", "anchor", "nominal_time", "nominal_until",
     "due", "recorded_at", "started_at", "finished_at", "lease_until", "saved_at", "at", "died_at",
     "redriven_at", "registered_at", "last_seen_at", "applied_at", "disabled_at", "expires_at", "revoked_at",
-    "last_used_at", "sent_at", "claimed_at", "completed_at", "newer_than",
+    "last_used_at", "sent_at", "happened_at", "claimed_at", "completed_at", "newer_than",
 })  # fmt: skip
 FLAGS = frozenset({"cancel_requested", "allow_partial_completion", "watched", "awaited"})
 
@@ -112,10 +112,16 @@ def read(cursor: sqlite3.Cursor) -> list[Row]:
     if not found:
         return []
     names = [column[0] for column in cursor.description]
-    converted = [
+    if len(found) == 1:  # Of one row, there is nothing to gain by column.
+        converted = [
+            value if value is None or (reader := _READ.get(name)) is None else reader(value)
+            for name, value in zip(names, found[0], strict=True)
+        ]
+        return [sqlite3.Row(cursor, tuple(converted))]
+    by_column = [
         _read_column(name, column) for name, column in zip(names, zip(*found, strict=True), strict=True)
     ]
-    return list(map(partial(sqlite3.Row, cursor), zip(*converted, strict=True)))
+    return list(map(partial(sqlite3.Row, cursor), zip(*by_column, strict=True)))
 
 
 def _read_column(name: str, column: tuple[Any, ...]) -> Iterable[object]:

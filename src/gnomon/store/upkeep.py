@@ -95,6 +95,11 @@ class SqlUpkeep:
         rows = await self._database.fetch("idempotency_forget", before=before, limit=_check(limit))
         return Forgotten(len(rows), more=len(rows) == limit)
 
+    async def forget_events(self, *, before: datetime, limit: int) -> Forgotten:
+        _check(limit)
+        rows = await self._database.fetch("events_forget", before=before, limit=limit)
+        return Forgotten(len(rows), more=len(rows) == limit)
+
     async def forget_workers(self, *, before: datetime, limit: int) -> Forgotten:
         rows = await self._database.fetch("workers_forget", before=before, limit=_check(limit))
         return Forgotten(len(rows), more=len(rows) == limit)

@@ -47,7 +47,8 @@ class GnomonProcess:
             "gnomon.cli",
             *arguments,
             cwd=ROOT,
-            env={**os.environ, **(environment or {})},
+            # Tests run beside each other, and a port is for one.
+            env={**os.environ, "GNOMON_API_PORT": "off", **(environment or {})},
             stderr=asyncio.subprocess.PIPE,
             stdin=asyncio.subprocess.DEVNULL,
             start_new_session=True,

@@ -81,7 +81,13 @@ def test_on_a_terminal_there_is_a_calm_table(tmp_path: Path) -> None:
 @contextmanager
 def on_a_terminal(command: list[str], folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "40"}
+    environment = {
+        **os.environ,
+        "TERM": "xterm-256color",
+        "COLUMNS": "120",
+        "LINES": "40",
+        "GNOMON_API_PORT": "off",
+    }
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True
     )

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from tests.contract.model.executions import ModelExecutions
 from tests.contract.model.jobs import ModelJobs
+from tests.contract.model.keys import ModelKeys
 from tests.contract.model.records import ModelCheckpoints, ModelDeadLetters, ModelLogs
 from tests.contract.model.schedules import ModelSchedules
 from tests.contract.model.shards import ModelShards
@@ -31,6 +32,7 @@ class ModelStore:
         self.logs = ModelLogs(self.state)
         self.dead_letters = ModelDeadLetters(self.state)
         self.workers = ModelWorkers(self.state)
+        self.keys = ModelKeys(self.state)
         self.shards = ModelShards(self.state)
         self.upkeep = ModelUpkeep(self.state)
 

@@ -8,11 +8,21 @@ from datetime import datetime
 from typing import cast
 from uuid import UUID
 
-from gnomon.core.execution import Attempt, Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
+from gnomon.core.execution import (
+    Attempt,
+    AttemptOutcome,
+    Enqueued,
+    Execution,
+    ExecutionId,
+    ExecutionStatus,
+    NewExecution,
+    RecentRun,
+)
+from gnomon.core.explaining import Place
 from gnomon.core.gates import gate, slots
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import Job, JobId, TenantId
-from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
+from gnomon.core.lease import Claim, ClaimRequest, Leased, Offer, Renewed
 from gnomon.core.lifecycle import Change
 from gnomon.core.records import DeadLetter, ExecutionFilter, Page
 from gnomon.errors import ExecutionNotFound, InvalidInput
@@ -85,6 +95,31 @@ class ModelExecutions:
         found = [one for one in looked_at if gates.may_open(self.state, self.state.jobs[one], now)]
         return Page(tuple(found), looked_at[-1] if len(looked_at) == limit else None)
 
+    async def held(self, claims: Sequence[Claim]) -> Sequence[Leased]:
+        current = (self.state.current(claim) for claim in dict.fromkeys(claims))
+        return [run.leased() for run in current if run is not None]
+
+    async def settled(self, claims: Sequence[Claim]) -> Mapping[Claim, AttemptOutcome]:
+        return {
+            claim: attempt.outcome
+            for claim in claims
+            if claim.execution_id in self.state.runs
+            for attempt in self.state.runs[claim.execution_id].history
+            if attempt.claim == claim.number
+        }
+
+    async def place(self, tenant_id: TenantId, execution_id: ExecutionId) -> Place | None:
+        run = self.state.runs.get(execution_id)
+        if run is None or run.tenant_id != tenant_id or not run.is_waiting:
+            return None
+        return gates.place(self.state, run)
+
+    async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
+        own = (-place.priority, place.due, place.execution_id)
+        ready = [run for run in self.state.runs.values() if run.is_ready and run.due <= now]
+        before = [run for run in ready if run.lane.fits(offer) and (-run.priority, run.due, run.id) < own]
+        return min(len(before), limit)
+
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
         leased = [run.leased() for run in self.state.runs.values() if run.lease is not None]
         expired = [one for one in leased if one.lease_until < now]
@@ -124,6 +159,10 @@ class ModelExecutions:
             if wanted.job_id in (None, one.job_id) and wanted.status in (None, one.status)
         ]
         return page_of(fitting, limit=limit, after=after)
+
+    async def recent(self, tenant_id: TenantId, job_id: JobId, *, limit: int) -> Sequence[RecentRun]:
+        own = [run for run in self.state.runs.values() if (run.tenant_id, run.job_id) == (tenant_id, job_id)]
+        return [_in_few_words(run) for run in sorted(own, key=lambda run: run.id, reverse=True)[:limit]]
 
     async def attempts(self, tenant_id: TenantId, execution_id: ExecutionId) -> Sequence[Attempt]:
         run = self.state.runs.get(execution_id)
@@ -201,3 +240,17 @@ class ModelExecutions:
         run = self.state.runs.get(claim.execution_id)
         ends = {attempt.claim: attempt.outcome for attempt in run.history} if run is not None else {}
         return Applied.REPLAYED if ends.get(claim.number) is change.attempt else Applied.LOST
+
+
+def _in_few_words(run: Run) -> RecentRun:
+    status = run.end or (ExecutionStatus.RUNNING if run.lease else None)
+    last = run.history[-1] if run.history and run.end and run.history[-1].claim == run.claim else None
+    lease = run.lease
+    return RecentRun(
+        run.id,
+        status,
+        lease.request.worker if lease else last.worker if last else None,
+        run.attempts if status else 0,
+        lease.started_at if lease else last.started_at if last else None,
+        run.finished_at,
+    )

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from gnomon.core.execution import ExecutionStatus, WaitsFor
+from gnomon.core.explaining import Needed, Place
 from gnomon.core.gates import gate, is_counted, slots
 from gnomon.core.job import Job, JobId
 from tests.contract.model.state import Run, State
@@ -74,11 +75,30 @@ def _next(state: State, job: Job, now: datetime, limit: int) -> list[Run]:
     places = slots(job.definition)
     if places is None:
         return due[:limit]
-    taken = sum(
+    return due[: max(0, min(limit, places - _taken(state, job)))]
+
+
+def _taken(state: State, job: Job) -> int:
+    return sum(
         run.job_id == job.id and run.watched and (run.lease is not None or run.is_ready)
         for run in state.runs.values()
     )
-    return due[: max(0, min(limit, places - taken))]
+
+
+def place(state: State, run: Run) -> Place:
+    """How a run that waits stands, and what its gate still wants."""
+    job = state.jobs[run.job_id]
+    unmet = [one for one in sorted(job.dependencies) if not _has_completed(state, one, run.newer_than)]
+    return Place(
+        execution_id=run.id,
+        lane=run.lane,
+        priority=run.priority,
+        due=run.due,
+        waits_for=run.waits_for,
+        slots=slots(job.definition),
+        taken=_taken(state, job),
+        needed=tuple(Needed(one, state.jobs[one].name) for one in unmet if run.waits_for is WaitsFor.JOBS),
+    )
 
 
 def _at(state: State, job: Job, gate: WaitsFor) -> list[Run]:

@@ -12,6 +12,7 @@ from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import Job, JobId, JobStatus, NewJob, Revision, TenantId
 from gnomon.core.lifecycle import JobChange
 from gnomon.core.records import JobFilter, Page
+from gnomon.core.schedule_document import type_of
 from gnomon.errors import (
     IllegalTransition,
     InvalidDependency,
@@ -81,6 +82,10 @@ class ModelJobs:
 
     async def get(self, tenant_id: TenantId, job_id: JobId) -> Job:
         return found(self.state.jobs, tenant_id, job_id)
+
+    async def many(self, tenant_id: TenantId, job_ids: Collection[JobId]) -> Sequence[Job]:
+        known = (self.state.jobs.get(job_id) for job_id in dict.fromkeys(job_ids))
+        return [job for job in known if job is not None and job.tenant_id == tenant_id]
 
     async def named(self, tenant_id: TenantId, name: str) -> Job:
         for job in self.state.jobs.values():
@@ -204,10 +209,15 @@ def _fits(job: Job, wanted: JobFilter) -> bool:
     is_before = wanted.next_run_before is None or (
         job.next_run_time is not None and job.next_run_time < wanted.next_run_before
     )
+    is_after = wanted.next_run_after is None or (
+        job.next_run_time is not None and job.next_run_time > wanted.next_run_after
+    )
     return (
         (job.status is not JobStatus.DELETED if wanted.status is None else job.status is wanted.status)
         and (wanted.kind is None or job.definition.kind == wanted.kind)
         and (wanted.tag is None or wanted.tag in job.tags)
         and (wanted.name is None or job.name == wanted.name)
+        and (wanted.type is None or type_of(job.definition.schedule.timing) == wanted.type)
         and is_before
+        and is_after
     )

@@ -20,6 +20,7 @@ from gnomon.core.execution import (
 )
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import DEFAULT_TENANT, Job, JobId, Revision, TenantId
+from gnomon.core.keys import ApiKey, KeyId
 from gnomon.core.lease import Claim, ClaimRequest, Lane, Leased
 from gnomon.core.limits import check_limit
 from gnomon.core.occurrence import Occurrence
@@ -171,6 +172,7 @@ class State:
     logs: dict[tuple[Claim, int], LogLine] = field(default_factory=dict)
     dead_letters: dict[ExecutionId, DeadLetter] = field(default_factory=dict)
     workers: dict[WorkerId, Worker] = field(default_factory=dict)
+    keys: dict[KeyId, ApiKey] = field(default_factory=dict)
     shards: dict[int, ShardLease] = field(default_factory=dict)
     seats: dict[str, datetime] = field(default_factory=dict)
     answers: dict[tuple[TenantId, str], tuple[Idempotency, object]] = field(default_factory=dict)

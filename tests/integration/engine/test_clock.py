@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from gnomon.core.document import JSON
 from gnomon.core.job import Definition
 from gnomon.core.lease import LEASE
@@ -47,14 +49,28 @@ async def test_it_tells_the_time_of_the_database() -> None:
     assert clock.now() == world.database
 
 
-async def test_half_of_the_round_trip_is_taken_off() -> None:
+@pytest.mark.parametrize("way_there", [0.0, 0.5, 1.0])
+async def test_it_is_never_ahead_of_the_database(way_there: float) -> None:
     world = World()
-    world.round_trip = 0.2
+    world.round_trip, world.way_there = 0.2, way_there
     clock = world.clock()
 
     await clock.learn()
 
-    assert abs(clock.now() - world.database) < timedelta(milliseconds=1)
+    behind = world.database - clock.now()
+    assert timedelta(0) <= behind <= timedelta(seconds=world.round_trip)
+
+
+async def test_a_quicker_answer_makes_it_more_exact() -> None:
+    world = World()
+    world.round_trip = 0.2
+    clock = world.clock()
+    await clock.learn()
+
+    world.round_trip = 0.002
+    await clock.learn()
+
+    assert timedelta(0) <= world.database - clock.now() <= timedelta(milliseconds=2)
 
 
 async def test_a_slow_answer_does_not_make_an_exact_clock_inexact() -> None:

@@ -14,7 +14,8 @@ from uuid import uuid4
 import pytest
 
 from gnomon.app import open_database
-from gnomon.app.engine import Engine, EngineOptions, WorkerOptions, open_engine
+from gnomon.app.engine import Engine, EngineOptions, open_engine
+from gnomon.app.worker_parts import WorkerOptions
 from gnomon.core.document import JSON, Document
 from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, NewExecution, WorkerId
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob

@@ -214,7 +214,13 @@ async def test_a_cancel_reaches_a_running_attempt_with_the_next_heartbeat(rig: R
     assert ada.worker.running == 0
 
 
-async def test_a_worker_that_lost_its_lease_stops_and_writes_nothing(rig: Rig) -> None:
+def told(caplog: pytest.LogCaptureFixture, message: str) -> list[dict[str, object]]:
+    return [vars(record) for record in caplog.records if record.message == message]
+
+
+async def test_a_worker_that_lost_its_lease_stops_and_writes_nothing(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
     ada, bob = rig.worker(for_ever), rig.worker(done, name="bob")
     run = await rig.enqueue(await rig.job(PLAIN))
     await ada.worker.step()
@@ -229,9 +235,11 @@ async def test_a_worker_that_lost_its_lease_stops_and_writes_nothing(rig: Rig) -
     assert ada.worker.running == 0
     assert ada.telemetry.counts[What.LOST] == 1
     assert (await rig.get(run)).worker == "bob"
+    [line] = told(caplog, "lease lost; attempt stopped")
+    assert (line["execution"], line["claim"]) == (str(run), 1)
 
 
-async def test_a_late_result_is_refused_and_counted(rig: Rig) -> None:
+async def test_a_late_result_is_refused_and_counted(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
     gate = asyncio.Event()
 
     async def late(context: Context) -> JSON:
@@ -251,6 +259,8 @@ async def test_a_late_result_is_refused_and_counted(rig: Rig) -> None:
 
     assert ada.telemetry.counts[What.REFUSED] == 1
     assert (await rig.get(run)).result == Document('{"attempt": 2}')
+    [line] = told(caplog, "late result refused")
+    assert (line["execution"], line["claim"]) == (str(run), 1)
 
 
 async def test_renewals_keep_a_long_attempt_from_the_reaper(rig: Rig) -> None:
@@ -375,7 +385,10 @@ async def test_an_attempt_at_most_once_that_was_abandoned_is_never_run_again(rig
     assert (await rig.store.dead_letters.get(DEFAULT_TENANT, run)).reason == "abandoned"
 
 
-async def test_a_claim_whose_answer_got_lost_is_found_again(rig: Rig) -> None:
+async def test_a_claim_whose_answer_got_lost_is_found_again(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
     ada = rig.worker(done)
     run = await rig.enqueue(await rig.job(PLAIN))
     claim = rig.store.executions.claim
@@ -396,6 +409,8 @@ async def test_a_claim_whose_answer_got_lost_is_found_again(rig: Rig) -> None:
 
     assert (await rig.get(run)).status is ExecutionStatus.COMPLETED
     assert (await rig.get(run)).claim == 1
+    [line] = told(caplog, "claim answered again")
+    assert line["executions"] == 1
 
 
 async def test_a_handler_that_does_not_stop_keeps_its_slot_but_not_its_execution(rig: Rig) -> None:

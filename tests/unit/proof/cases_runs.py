@@ -390,6 +390,22 @@ def who_comes_back_is_not_refused(story: Story, wrong: bool) -> None:
 
 
 @case("L8")
+def who_stood_still_before_its_first_step_starts_late(story: Story, wrong: bool) -> None:
+    """Between the answer to its claim and the start; nobody can look at the clock in between."""
+    story.job()
+    story.enqueue()
+    story.claim(2)
+    if not wrong:
+        story.fault(2.1, 60, "pause", "w/1")
+    story.again(24, Expired)
+    story.live(at=25, worker="v/1")
+    story.start(60.1, token=1, attempt=1)
+    story.exit(60.2, token=1, attempt=1)
+    story.store(60.3, Refused, run="r", token=1, op="complete", holder_token=2)
+    story.read()
+
+
+@case("L8")
 def who_dies_before_it_can_tell_is_not_refused(story: Story, wrong: bool) -> None:
     story.job()
     story.enqueue()
@@ -511,6 +527,20 @@ def a_cancelled_run_has_an_effect_much_later(story: Story, wrong: bool) -> None:
     story.process("w/1", 4, Told, run="r", token=1)
     story.end(5, Cancelled)
     story.effect(30 if wrong else 6)
+    story.read()
+
+
+@case("E5")
+def who_stood_still_could_not_be_told_to_stop(story: Story, wrong: bool) -> None:
+    """The sink tells of the effect, but it was the worker that was broken."""
+    story.job()
+    story.enqueue()
+    story.claim(2)
+    story.start(2)
+    story.store(3, CancelOk, run="r")
+    story.fault(3, 25, "pause", "other" if wrong else "w")
+    story.end(24, Cancelled, kind="lease_expired")
+    story.effect(31)
     story.read()
 
 

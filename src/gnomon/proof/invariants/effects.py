@@ -79,12 +79,13 @@ def e5(index: Index) -> Findings:
         ending = run.ending
         if not isinstance(ending, Cancelled) or ending.db is None:
             continue
+        who = {start.token: start.src for start in run.starts}
         for effect in _in_sink(index, run):
             found.checked += 1
             if effect.when is None or effect.when <= ending.db + known.grace + known.clock:
                 continue
             # Who stood still, or was cut off, could not be told to stop.
-            if index.faults.is_healthy(effect.src, ending.db, effect.when):
+            if index.faults.is_healthy(who.get(effect.token, effect.src), ending.db, effect.when):
                 found.add(run.entity, "an effect after it was cancelled.", effect)
     return found
 

@@ -171,7 +171,9 @@ def l8(index: Index) -> Findings:
             # Who gave it back, or was too late to stop a handler, has let go of it: no two holders.
             if isinstance(segment.end, Failed | Released) or _end(index, run, earlier.token) <= later.when:
                 continue
-            if not index.faults.open_on(earlier.src, earlier.when, later.when):
+            # It may have been held from the moment it got the run: between the answer and the first step.
+            since = min(earlier.when, segment.claim.db or earlier.when)
+            if not index.faults.open_on(earlier.src, since, later.when):
                 found.add(run.entity, f"it ran twice at once, and {earlier.src} was not broken.", later)
             elif _came_back(index, run, earlier.token) and not _was_refused(index, run, earlier.token):
                 found.add(run.entity, f"{earlier.src} came back with it and was not refused.", later)

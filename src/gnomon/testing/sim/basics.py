@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from gnomon.core.execution import ExecutionStatus
 from gnomon.proof import events
@@ -50,6 +50,8 @@ def _leaks(story: Story) -> Iterator[str]:
         (event.run, event.token)
         for event in story.events
         if isinstance(event, events.Start | events.Released | events.Refused)
+        # What is given back after somebody asked for its end does not wait again: it ends.
+        or (isinstance(event, events.Cancelled) and event.why == "released")
     }
     held: dict[str, events.Claim] = {}
     for event in story.events:
@@ -88,6 +90,26 @@ def _forgotten(story: Story) -> Iterator[str]:
     if scenario.seconds - scenario.healed_at < FORGOTTEN_AFTER.total_seconds():
         return
     until = scenario.start + timedelta(seconds=scenario.seconds) - FORGOTTEN_AFTER
+    moved = _moved(story)
     for one in story.runs:
-        if one.status is ExecutionStatus.QUEUED and one.due < until:
-            yield f"run {one.id} has been claimable since {one.due} and nobody runs it"
+        since = max(one.due, moved.get(str(one.job_id), one.due))
+        if one.status is ExecutionStatus.QUEUED and since < until:
+            yield f"run {one.id} has been claimable since {since} and nobody runs it"
+
+
+def _moved(story: Story) -> dict[str, datetime]:
+    """When a run of a job that lets in few at a time last moved. The next one was let in then, not before."""
+    job_of: dict[str, str] = {}
+    gated: set[str] = set()
+    moved: dict[str, datetime] = {}
+    for event in story.events:
+        match event:
+            case events.SchedSet(job=job) if event.is_gated:
+                gated.add(job)
+            case events.Fire(run=run, job=job) | events.Enqueue(run=run, job=job):
+                job_of[run] = job
+            case events.Change(run=run, db=datetime() as db) if job_of[run] in gated:
+                moved[job_of[run]] = db
+            case _:
+                pass
+    return moved

@@ -18,6 +18,7 @@ from gnomon.store.base import (
     DeadLetterStore,
     ExecutionStore,
     JobStore,
+    KeyStore,
     LogStore,
     ScheduleStore,
     ShardStore,
@@ -199,6 +200,7 @@ class RemoteStore:
         self.logs = cast("LogStore", _Noun(network, line, "logs"))
         self.dead_letters = cast("DeadLetterStore", _Noun(network, line, "dead_letters"))
         self.workers = cast("WorkerStore", _Noun(network, line, "workers"))
+        self.keys = cast("KeyStore", _Noun(network, line, "keys"))
         self.shards = cast("ShardStore", _Noun(network, line, "shards"))
         self.upkeep = cast("UpkeepStore", _Noun(network, line, "upkeep"))
 

@@ -10,7 +10,8 @@ from contextvars import Context, ContextVar, copy_context
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from gnomon.app.assembly import Assembly, EngineOptions, MakeHeartbeat, WorkerOptions
+from gnomon.app.assembly import Assembly, EngineOptions
+from gnomon.app.worker_parts import MakeHeartbeat, WorkerOptions
 from gnomon.core.execution import WorkerId
 from gnomon.core.ids import IdSource
 from gnomon.core.worker import Registration
@@ -174,7 +175,7 @@ class Boot:
         )
         return WorkerOptions(registration, handlers, drain=timedelta(seconds=spec.drain))
 
-    # The ways of a simulated process: see app/assembly.py ------------------------------------------------
+    # The ways of a simulated process: see app/worker_parts.py
 
     def beat(self, make: MakeHeartbeat, services: list[Service], stack: AsyncExitStack) -> Callable[[], None]:
         heartbeat, stopping = make(self.store), Stopping()

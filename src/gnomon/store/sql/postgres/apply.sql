@@ -41,6 +41,12 @@ WITH change AS (
     SELECT execution_id, tenant_id, status, attempt, claim, attempts, was_due, worker, started_at, :now,
            result, failure_kind, failure_message
     FROM held WHERE due IS NULL
+), told AS (
+    INSERT INTO events (batch, tenant_id, type, at, subjects)
+    SELECT pg_current_xact_id()::text::bigint, tenant_id,
+           CASE status WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(status) END,
+           :now, json_agg(execution_id)
+    FROM held WHERE due IS NULL GROUP BY tenant_id, status
 ), tried AS (
     INSERT INTO attempts (execution_id, claim, tenant_id, worker, outcome, failure_kind, failure_message,
                           started_at, finished_at)

@@ -23,6 +23,12 @@ WITH held AS MATERIALIZED (
                          started_at, finished_at, result)
     SELECT execution_id, tenant_id, status, attempt, claim, attempts, due, worker, started_at, :now, result
     FROM held
+), told AS (
+    INSERT INTO events (batch, tenant_id, type, at, subjects)
+    SELECT pg_current_xact_id()::text::bigint, tenant_id,
+           CASE status WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(status) END,
+           :now, json_agg(execution_id)
+    FROM held GROUP BY tenant_id, status
 ), succeeded AS (
     -- In the order of ids, so that two batches cannot wait for each other.
     INSERT INTO job_completions (job_id, tenant_id, completed_at)

@@ -44,6 +44,10 @@ WITH picked AS MATERIALIZED (
     SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
            claim + 1, attempts, crashes, :worker, :now, :lease_until, :request_id, watched, awaited
     FROM picked
+), told AS (
+    INSERT INTO events (batch, tenant_id, type, at, subjects)
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.started', :now, json_agg(execution_id)
+    FROM picked GROUP BY tenant_id
 )
 SELECT picked.execution_id, picked.job_id, picked.revision, picked.priority, picked.due,
        picked.nominal_time, picked.claim + 1 AS claim, picked.attempts, picked.crashes, executions.input

@@ -19,6 +19,13 @@ SELECT change.execution_id, tenant_id, change.status, attempt, change.claim, cha
 FROM change JOIN leases ON leases.execution_id = change.execution_id
 WHERE change.due IS NULL;
 
+INSERT INTO events (batch, tenant_id, type, at, subjects)
+SELECT 0, tenant_id,
+       CASE status WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(status) END, :now,
+       json_group_array(hex(change.execution_id))
+FROM change JOIN leases ON leases.execution_id = change.execution_id
+WHERE change.due IS NULL GROUP BY tenant_id, status;
+
 INSERT INTO attempts (execution_id, claim, tenant_id, worker, outcome, failure_kind, failure_message,
                       started_at, finished_at)
 SELECT change.execution_id, change.claim, tenant_id, worker, attempt, failure_kind, failure_message,

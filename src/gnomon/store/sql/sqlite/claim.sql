@@ -32,6 +32,10 @@ SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nomina
        claim, attempts, crashes, :worker, :now, :lease_until, :request_id, watched, awaited
 FROM picked;
 
+INSERT INTO events (batch, tenant_id, type, at, subjects)
+SELECT 0, tenant_id, 'execution.started', :now, json_group_array(hex(execution_id))
+FROM picked GROUP BY tenant_id;
+
 DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked);
 
 SELECT picked.execution_id, picked.job_id, picked.revision, picked.priority, picked.due,

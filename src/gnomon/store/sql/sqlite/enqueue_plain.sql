@@ -16,5 +16,13 @@ CROSS JOIN asked
 WHERE jobs.id = :job_id AND jobs.tenant_id = :tenant_id AND jobs.slots IS NULL
   AND jobs.status NOT IN ('CANCELLED', 'DELETED');
 
+INSERT INTO events (batch, tenant_id, type, at, subjects)
+SELECT 0, :tenant_id, 'execution.created', :now, json_group_array(hex(execution_id))
+FROM asked
+WHERE EXISTS (
+    SELECT 1 FROM jobs WHERE jobs.id = :job_id AND jobs.tenant_id = :tenant_id AND jobs.slots IS NULL
+      AND jobs.status NOT IN ('CANCELLED', 'DELETED'))
+GROUP BY NULL;
+
 SELECT id FROM jobs
 WHERE id = :job_id AND tenant_id = :tenant_id AND slots IS NULL AND status NOT IN ('CANCELLED', 'DELETED')

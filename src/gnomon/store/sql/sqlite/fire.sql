@@ -29,6 +29,19 @@ JOIN current_jobs AS job ON job.id = occurrence.job_id
 JOIN jobs ON jobs.id = occurrence.job_id
 WHERE execution_id IS NOT NULL AND occurrence.job_id IN (SELECT job_id FROM firing);
 
+INSERT INTO events (batch, tenant_id, type, at, subjects)
+SELECT 0, jobs.tenant_id, CASE WHEN reason IS NULL THEN 'occurrence.fired' ELSE 'occurrence.skipped' END, :now,
+       json_group_array(hex(job_id))
+FROM occurrence JOIN jobs ON jobs.id = occurrence.job_id
+WHERE job_id IN (SELECT job_id FROM firing)
+GROUP BY jobs.tenant_id, reason IS NULL;
+
+INSERT INTO events (batch, tenant_id, type, at, subjects)
+SELECT 0, jobs.tenant_id, 'execution.created', :now, json_group_array(hex(execution_id))
+FROM occurrence JOIN jobs ON jobs.id = occurrence.job_id
+WHERE execution_id IS NOT NULL AND job_id IN (SELECT job_id FROM firing)
+GROUP BY jobs.tenant_id;
+
 UPDATE jobs
 SET status = firing.status, next_run_time = firing.next_run_time, last_run_time = firing.last_run_time,
     fires = firing.fires, anchor = firing.anchor

@@ -3,6 +3,10 @@ INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nomi
 SELECT new_id, tenant_id, job_id, revision, 'redrive', priority, nominal_time, :now, :now, input
 FROM redrive JOIN executions ON executions.id = redrive.execution_id;
 
+INSERT INTO events (batch, tenant_id, type, at, subjects)
+SELECT 0, tenant_id, 'execution.created', :now, json_group_array(hex(new_id))
+FROM redrive JOIN executions ON executions.id = redrive.execution_id GROUP BY tenant_id;
+
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, waits_for,
                    watched, awaited)
 SELECT new_id, executions.tenant_id, executions.job_id, executions.revision, lane_id, executions.priority,

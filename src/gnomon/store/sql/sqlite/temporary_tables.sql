@@ -21,6 +21,7 @@ CREATE TEMP TABLE scan (lane_id, priority, due, execution_id);
 CREATE TEMP TABLE picked (
     execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim, attempts, crashes,
     watched, awaited);
+CREATE TEMP TABLE lane (id);
 CREATE TEMP TABLE held (execution_id, claim);
 CREATE TEMP TABLE change (
     execution_id, claim, status, attempt, attempts, crashes, due, result, failure_kind, failure_message,

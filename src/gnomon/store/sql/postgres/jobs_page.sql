@@ -7,6 +7,11 @@ WHERE tenant_id = :tenant_id
   AND (CAST(:tag AS text) IS NULL OR EXISTS (
       SELECT 1 FROM job_tags
       WHERE job_tags.job_id = current_jobs.id AND job_tags.tag = CAST(:tag AS text)))
+  AND (CAST(:type AS text) IS NULL OR EXISTS (
+      SELECT 1 FROM job_revisions
+      WHERE job_revisions.job_id = current_jobs.id AND job_revisions.revision = current_jobs.revision
+        AND job_revisions.schedule ->> 'type' = CAST(:type AS text)))
+  AND (CAST(:next_run_after AS timestamptz) IS NULL OR next_run_time > :next_run_after)
   AND (CAST(:next_run_before AS timestamptz) IS NULL OR next_run_time < :next_run_before)
 ORDER BY id DESC
 LIMIT :limit

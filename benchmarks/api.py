@@ -1,0 +1,213 @@
+"""The API on one process with 32 connections, next to the same framework alone and to the store alone.
+
+get_ratio     GET of one job, against the same framework answering a constant
+batch_ratio   executions asked for by the thousand a call, against the same store verb called directly
+list_ratio    p99 of a list of 50 out of a million jobs, against one out of a thousand
+post_per_s    POST of jobs, each durable before it is answered
+get_per_s, batch_per_s, list_p99_ms and the others are the figures themselves
+
+Measured in turns on an SQLite file; the median of the rounds counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import median
+from time import perf_counter, sleep
+
+import uvloop
+from rich.progress import Progress
+
+from benchmarks import Report
+from benchmarks._load import Load, call, load
+from gnomon.app.connection import Connection, open_connection
+from gnomon.client import Draft
+from gnomon.core.document import Document
+from gnomon.core.execution import ExecutionId, NewExecution
+from gnomon.core.job import DEFAULT_TENANT, Definition, Job
+
+ROUNDS = 5
+SECONDS = 2.0
+BATCH = 1000
+DIRECT_BATCHES = 10
+FEW, MANY = 1000, 1_000_000
+GOALS = {"get_ratio": 0.5, "batch_ratio": 0.7, "list_ratio": 2.0}
+UNLIMITED = {f"GNOMON_API_{name}_PER_MINUTE": "off" for name in ("SUBMISSIONS", "QUERIES", "HEARTBEATS")}
+INPUT = {"n": 1, "text": "some input"}
+
+Measure = Callable[[], Awaitable[float]]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def process(*arguments: str, port: int) -> Iterator[int]:
+    """A process that listens at the port, until the end of the block."""
+    environment = {**os.environ, **UNLIMITED, "GNOMON_LOG_LEVEL": "error"}
+    running = subprocess.Popen([sys.executable, "-m", *arguments], env=environment)
+    try:
+        for _ in range(600):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            sleep(0.05)
+        yield port
+    finally:
+        running.terminate()
+        running.wait(30)
+
+
+class Bench:
+    def __init__(self, connection: Connection, job: Job, key: str, ports: dict[str, int]) -> None:
+        self.connection = connection
+        self.job = job
+        self.key = key
+        self.ports = ports
+        body = json.dumps({"executions": [{"input": INPUT}] * BATCH}).encode()
+        self._batch = call("POST", f"/v1/jobs/{job.id}/executions/batch", key, body)
+        self.names = 0
+
+    async def constant(self) -> float:
+        request = call("GET", "/constant", self.key)
+        return (await load(self.ports["constant"], lambda _: request, seconds=SECONDS)).rate
+
+    async def get(self) -> float:
+        request = call("GET", f"/v1/jobs/{self.job.id}", self.key)
+        return (await load(self.ports["few"], lambda _: request, seconds=SECONDS)).rate
+
+    async def batch(self) -> float:
+        done = await load(self.ports["few"], lambda _: self._batch, seconds=SECONDS)
+        return done.rate * BATCH
+
+    async def direct(self) -> float:
+        """The store verb that the batch comes to, on what it is given."""
+        store, clock, ids = self.connection.store, self.connection.clock, self.connection.ids
+        document = Document.of(INPUT, field="input")
+        began = perf_counter()
+        for _ in range(DIRECT_BATCHES):
+            now = clock.now()
+            asked = [NewExecution(ExecutionId(ids.next(now)), self.job.id, document) for _ in range(BATCH)]
+            await store.executions.enqueue(DEFAULT_TENANT, asked, now=now)
+        return DIRECT_BATCHES * BATCH / (perf_counter() - began)
+
+    async def post(self) -> float:
+        def request(_: int) -> bytes:
+            self.names += 1
+            body = json.dumps({"name": f"posted {self.names}", "kind": "bench", "cron": "0 9 * * *"})
+            return call("POST", "/v1/jobs", self.key, body.encode())
+
+        return (await load(self.ports["few"], request, seconds=SECONDS)).rate
+
+    async def list_few(self) -> float:
+        return (await self._list("few")).p99_ms
+
+    async def list_many(self) -> float:
+        return (await self._list("many")).p99_ms
+
+    async def _list(self, which: str) -> Load:
+        request = call("GET", "/v1/jobs?limit=50", self.key)
+        return await load(self.ports[which], lambda _: request, seconds=SECONDS)
+
+
+async def _prepare(path: Path, count: int, key: str | None) -> tuple[Connection, Job, str]:
+    """A store with so many jobs. The key of the first one opens the others too."""
+    connection = await open_connection(f"sqlite://{path}", lambda _: None)
+    job = await connection.client.jobs.create(Draft("the first", Definition("bench")))
+    new = await connection.client.keys.create("bench", ["admin"])
+    _copy_job(path, job, count)
+    return connection, job, new.text
+
+
+def _copy_job(path: Path, job: Job, count: int) -> None:
+    connection = sqlite3.connect(path, isolation_level=None)
+    first = job.id.int - count - 1
+    connection.execute("BEGIN IMMEDIATE")
+    for table, key, change in (
+        ("jobs", "id", {"name": lambda n: f"job {n}"}),
+        ("job_revisions", "job_id", {}),
+    ):
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        kept = connection.execute(f"SELECT * FROM {table} WHERE {key} = ?", (job.id.bytes,)).fetchone()
+        like = dict(zip(columns, kept, strict=True))
+        marks = ", ".join("?" * len(columns))
+        connection.executemany(
+            f"INSERT INTO {table} VALUES ({marks})",
+            (
+                tuple(
+                    (first + n).to_bytes(16, "big")
+                    if name == key
+                    else change[name](n)
+                    if name in change
+                    else value
+                    for name, value in like.items()
+                )
+                for n in range(count)
+            ),
+        )
+    connection.execute("COMMIT")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+
+
+async def _measure(folder: Path, progress: Progress) -> dict[str, float]:
+    task = progress.add_task("filling the stores", total=ROUNDS * 7)
+    few, job, key = await _prepare(folder / "few.db", FEW, None)
+    many, _, many_key = await _prepare(folder / "many.db", MANY, key)
+    await many.close()
+    with ExitStack() as stack:
+        ports = {name: free_port() for name in ("constant", "few", "many")}
+        stack.enter_context(
+            process("benchmarks._api_constant", str(ports["constant"]), port=ports["constant"])
+        )
+        for name in ("few", "many"):
+            arguments = ("gnomon.cli", "api", "--database", str(folder / f"{name}.db"))
+            port = ports[name]
+            stack.enter_context(process(*arguments, "--port", str(port), port=port))
+        bench = Bench(few, job, key, ports)
+        bench_many = Bench(few, job, many_key, ports)
+        measures: dict[str, Measure] = {
+            "constant_per_s": bench.constant,
+            "get_per_s": bench.get,
+            "list_few_p99_ms": bench.list_few,
+            "list_p99_ms": bench_many.list_many,
+            "post_per_s": bench.post,
+            "batch_per_s": bench.batch,
+            "direct_per_s": bench.direct,
+        }
+        found: dict[str, list[float]] = {name: [] for name in measures}
+        for _ in range(ROUNDS):
+            for name, measure in measures.items():
+                progress.update(task, description=name)
+                found[name].append(await measure())
+                progress.advance(task)
+    await few.close()
+    numbers = {name: round(median(figures), 2) for name, figures in found.items()}
+    numbers["get_ratio"] = _ratio(found["get_per_s"], found["constant_per_s"])
+    numbers["batch_ratio"] = _ratio(found["batch_per_s"], found["direct_per_s"])
+    numbers["list_ratio"] = _ratio(found["list_p99_ms"], found["list_few_p99_ms"])
+    return numbers
+
+
+def _ratio(ours: list[float], theirs: list[float]) -> float:
+    return round(median(one / other for one, other in zip(ours, theirs, strict=True)), 3)
+
+
+def run() -> Report:
+    with tempfile.TemporaryDirectory(prefix="gnomon-bench-") as folder, Progress(transient=True) as progress:
+        numbers = uvloop.run(_measure(Path(folder), progress))
+    lines = [f"{name:<18}{value:>12}{GOALS.get(name, ''):>8}" for name, value in numbers.items()]
+    return Report("\n".join([f"{'':<18}{'found':>12}{'goal':>8}", *lines]), numbers)

@@ -1,0 +1,56 @@
+-- What the store does, written down by the transaction that does it. Only a campaign installs this.
+-- The number of an event orders the events of one run: whoever changes a run holds its row until the commit,
+-- and takes the number while it holds it.
+
+CREATE TABLE campaign_events (
+    number bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at     timestamptz NOT NULL DEFAULT clock_timestamp(),
+    who    text        NOT NULL DEFAULT current_setting('application_name'),
+    what   text        NOT NULL,
+    facts  jsonb       NOT NULL
+);
+
+CREATE FUNCTION campaign_note() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO campaign_events (what, facts) VALUES (TG_ARGV[0], to_jsonb(NEW) - '{input,result}'::text[]);
+    RETURN NULL;
+END $$;
+
+-- Until when a run that was given back waits is in its new row of the queue.
+CREATE FUNCTION campaign_note_attempt() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO campaign_events (what, facts)
+    SELECT 'attempt', to_jsonb(NEW) || jsonb_build_object('next_at', queue.due)
+    FROM queue WHERE queue.execution_id = NEW.execution_id;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION campaign_note_skip() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO campaign_events (what, facts)
+    SELECT 'skip', to_jsonb(NEW) || jsonb_build_object('anchor', jobs.anchor, 'revision', jobs.revision)
+    FROM jobs WHERE jobs.id = NEW.job_id;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER campaign_job_made AFTER INSERT ON jobs
+    FOR EACH ROW EXECUTE FUNCTION campaign_note('job');
+CREATE TRIGGER campaign_job_changed AFTER UPDATE ON jobs
+    FOR EACH ROW WHEN (NEW.version <> OLD.version) EXECUTE FUNCTION campaign_note('job');
+CREATE TRIGGER campaign_skipped AFTER INSERT ON occurrences
+    FOR EACH ROW WHEN (NEW.reason IS NOT NULL) EXECUTE FUNCTION campaign_note_skip();
+CREATE TRIGGER campaign_born AFTER INSERT ON executions
+    FOR EACH ROW EXECUTE FUNCTION campaign_note('born');
+CREATE TRIGGER campaign_claimed AFTER INSERT ON leases
+    FOR EACH ROW EXECUTE FUNCTION campaign_note('claim');
+CREATE TRIGGER campaign_renewed AFTER UPDATE ON leases
+    FOR EACH ROW WHEN (NEW.lease_until > OLD.lease_until) EXECUTE FUNCTION campaign_note('beat');
+CREATE TRIGGER campaign_stopped AFTER UPDATE ON leases
+    FOR EACH ROW WHEN (NEW.cancel_requested AND NOT OLD.cancel_requested)
+    EXECUTE FUNCTION campaign_note('stop');
+CREATE TRIGGER campaign_tried AFTER INSERT ON attempts
+    FOR EACH ROW EXECUTE FUNCTION campaign_note_attempt();
+CREATE TRIGGER campaign_ended AFTER INSERT ON endings
+    FOR EACH ROW EXECUTE FUNCTION campaign_note('ending');
+CREATE TRIGGER campaign_elected AFTER INSERT OR UPDATE ON shards
+    FOR EACH ROW WHEN (NEW.owner <> '') EXECUTE FUNCTION campaign_note('shard');

@@ -1,0 +1,141 @@
+"""All routes in one application. What has no policy is not mounted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any
+
+from litestar import Litestar
+from litestar.config.compression import CompressionConfig
+from litestar.datastructures import State
+from litestar.handlers import HTTPRouteHandler, WebsocketRouteHandler
+
+from gnomon.api import (
+    dead_letters,
+    description,
+    events,
+    executions,
+    health,
+    jobs,
+    keys,
+    leases,
+    metrics,
+    runs,
+    schedules,
+    workers,
+)
+from gnomon.api.call import Call
+from gnomon.api.callers import Callers
+from gnomon.api.description import describe
+from gnomon.api.edge import Edge
+from gnomon.api.failures import answer
+from gnomon.api.gate import Gate
+from gnomon.api.metrics import Metrics
+from gnomon.api.policy import Policy, Rate
+from gnomon.api.rates import Rates
+from gnomon.api.vitals import Vitals
+from gnomon.client import Client
+from gnomon.settings import ApiSettings
+from gnomon.store.events import SqlEvents
+from gnomon.store.reports import SqlReports
+
+Handler = HTTPRouteHandler | WebsocketRouteHandler
+
+ROUTES: list[Handler] = [
+    *health.ROUTES,
+    *jobs.ROUTES,
+    *runs.ROUTES,
+    *schedules.ROUTES,
+    *executions.ROUTES,
+    *dead_letters.ROUTES,
+    *workers.ROUTES,
+    *leases.ROUTES,
+    *events.ROUTES,
+    *keys.ROUTES,
+    *metrics.ROUTES,
+    *description.ROUTES,
+]
+
+GZIP_FROM_BYTES = 1024
+GZIP_LEVEL = 4  # Most of the size for a third of the time.
+_RESERVED = frozenset({"request", "socket", "data", "return"})
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """What an API stands on. `closing` is set when streams and long polls shall come to an end."""
+
+    client: Client
+    vitals: Vitals
+    settings: ApiSettings
+    new_request_id: Callable[[], str]
+    events: SqlEvents
+    reports: SqlReports
+    metrics: Metrics
+    version: str
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+def application(api: Api, routes: Sequence[Handler] = ROUTES) -> Edge:
+    """An ASGI application. Raises TypeError for a route without a policy."""
+    for handler in routes:
+        _check(handler)
+    now = api.client.now
+    chosen = api.settings
+    rates = {
+        Rate.SUBMISSION: chosen.submissions_per_minute,
+        Rate.QUERY: chosen.queries_per_minute,
+        Rate.HEARTBEAT: chosen.heartbeats_per_minute,
+    }
+    callers = Callers(api.client, now)
+    gate = partial(Gate, callers=callers, rates=Rates(rates, now), body_bytes_max=chosen.body_bytes_max)
+    app = Litestar(
+        routes,
+        request_class=Call,
+        middleware=[gate],
+        exception_handlers={Exception: answer},
+        compression_config=CompressionConfig(
+            "gzip", minimum_size=GZIP_FROM_BYTES, gzip_compress_level=GZIP_LEVEL, exclude_opt_key="is_stream"
+        ),
+        logging_config=None,
+        openapi_config=None,
+        state=State(
+            {"api": api, "callers": callers, "describe": cache(lambda: describe(routes, api.version))}
+        ),
+    )
+    for handler in handlers_of(app):
+        handler.opt["query"] = _query_names(handler)
+    return Edge(app, new_id=api.new_request_id, observe=api.metrics.observe)
+
+
+def handlers_of(app: Litestar) -> list[Handler]:
+    """Every handler that is mounted, but for those that the framework adds by itself."""
+    found: dict[int, Any] = {}
+    for route in app.routes:
+        for handler in getattr(route, "route_handlers", None) or [getattr(route, "route_handler", None)]:
+            if isinstance(handler, Handler) and "policy" in handler.opt:
+                found[id(handler)] = handler
+    return list(found.values())
+
+
+def _check(handler: Handler) -> None:
+    if not isinstance(handler.opt.get("policy"), Policy):
+        raise TypeError(f"{handler.fn.__name__} has no policy: say who may call it, or it is not mounted.")
+
+
+def _query_names(handler: Handler) -> frozenset[str]:
+    """The parameters of the query: what is neither in the path nor ours."""
+    names = set()
+    in_path = {part for path in handler.paths for part in _path_names(path)}
+    for name, parameter in handler.parsed_fn_signature.parameters.items():
+        if name in _RESERVED or name in in_path:
+            continue
+        names.add(getattr(parameter.kwarg_definition, "name", None) or name)
+    return frozenset(names)
+
+
+def _path_names(path: str) -> list[str]:
+    return [part.partition(":")[0].strip("{") for part in path.split("/") if part.startswith("{")]

@@ -1,0 +1,69 @@
+"""Who calls: from the header of a request to a key, and to the client of its tenant.
+
+A key that was proven is remembered for a few seconds, so one that is revoked elsewhere is refused here soon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from gnomon.client import Client
+from gnomon.core.keys import ApiKey, KeyId, parse_key
+from gnomon.errors import KeyNotFound, Unauthorized
+
+# Revoked or expired keys are refused everywhere within ten seconds; this leaves room for a slow store.
+REMEMBERED = timedelta(seconds=5)
+KEYS_MAX = 10_000
+_BEARER = "bearer "
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Somebody with a valid key. `client` sees the tenant of the key, and no other."""
+
+    key: ApiKey
+    client: Client
+
+
+class Callers:
+    def __init__(self, client: Client, now: Callable[[], datetime]) -> None:
+        self._client = client
+        self._now = now
+        # By the hash of the header that proved it: the key itself is kept nowhere.
+        self._known: dict[bytes, tuple[Caller, datetime]] = {}
+
+    async def of(self, authorization: str | None) -> Caller:
+        """Raises Unauthorized, whatever the reason."""
+        now = self._now()
+        header = (authorization or "").encode("latin-1")
+        mark = sha256(header).digest()
+        known = self._known.get(mark)
+        if known is not None and now - known[1] < REMEMBERED:
+            if not known[0].key.is_valid(now):
+                raise Unauthorized
+            return known[0]
+        caller = await self._proven(authorization, now)
+        if len(self._known) >= KEYS_MAX:
+            self._known.clear()
+        self._known[mark] = (caller, now)
+        return caller
+
+    async def _proven(self, authorization: str | None, now: datetime) -> Caller:
+        scheme, word = (authorization or "")[: len(_BEARER)], (authorization or "")[len(_BEARER) :]
+        shown = parse_key(word.strip()) if scheme.lower() == _BEARER else None
+        if shown is None:
+            raise Unauthorized
+        try:
+            key = await self._client.keys.find(shown.id)
+        except KeyNotFound:
+            raise Unauthorized from None
+        if not shown.opens(key) or not key.is_valid(now):
+            raise Unauthorized
+        return Caller(key, self._client.of(key.tenant_id))
+
+    def forget(self, key_id: KeyId) -> None:
+        """Revoked through this node: refused here at once."""
+        self._known = {mark: one for mark, one in self._known.items() if one[0].key.id != key_id}

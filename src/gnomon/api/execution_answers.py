@@ -1,0 +1,155 @@
+"""Executions as callers get them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from gnomon.api.reading import Answer
+from gnomon.core.document import Document
+from gnomon.core.execution import Attempt, Enqueued, Execution, Failure
+from gnomon.core.explaining import Reason
+from gnomon.core.job import Job, JobId
+
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+class Trouble(Answer):
+    kind: str
+    message: str
+
+
+class ExecutionAnswer(Answer):
+    execution_id: str
+    run_id: str
+    job_id: str
+    job_name: str | None
+    status: str
+    trigger: str
+    attempt_number: int
+    attempts: int
+    retry_count: int
+    claim: int
+    priority: int
+    revision: int
+    worker_id: str | None
+    scheduled_time: datetime
+    due: datetime
+    created_at: datetime
+    queued_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+    duration_ms: int | None
+    input: Any
+    result: Any
+    error: Trouble | None
+    error_message: str | None
+    unique_key: str | None
+    cancel_requested: bool
+    waits_for: str | None
+    logs_url: str
+    tenant_id: str
+
+
+class ExecutionPage(Answer):
+    executions: list[ExecutionAnswer]
+    next_cursor: str | None
+
+
+class Asked(Answer):
+    """Where a wish for a run ended up. `is_new` is false if a live run has the same unique key."""
+
+    execution_id: str
+    run_id: str
+    is_new: bool
+
+
+class AttemptAnswer(Answer):
+    attempt_number: int
+    claim: int
+    worker_id: str
+    outcome: str
+    error: Trouble | None
+    started_at: datetime
+    completed_at: datetime
+    duration_ms: int
+
+
+class ReasonAnswer(Answer):
+    code: str
+    message: str
+    details: dict[str, Any]
+
+
+def execution_answer(one: Execution, jobs: Mapping[JobId, Job]) -> ExecutionAnswer:
+    job = jobs.get(one.job_id)
+    number = one.attempts if one.status.is_final else one.attempts + 1
+    return ExecutionAnswer(
+        execution_id=str(one.id),
+        run_id=str(one.id),
+        job_id=str(one.job_id),
+        job_name=None if job is None else job.name,
+        status=one.status,
+        trigger=one.trigger,
+        attempt_number=number,
+        attempts=one.attempts,
+        retry_count=max(number - 1, 0),
+        claim=one.claim,
+        priority=one.priority,
+        revision=one.revision,
+        worker_id=one.worker,
+        scheduled_time=one.nominal_time or one.due,
+        due=one.due,
+        created_at=one.created_at,
+        queued_at=one.created_at,
+        started_at=one.started_at,
+        completed_at=one.finished_at,
+        duration_ms=_milliseconds(one.started_at, one.finished_at),
+        input=raw(one.input),
+        result=raw(one.result),
+        error=trouble(one.failure),
+        error_message=None if one.failure is None else one.failure.message,
+        unique_key=one.unique_key,
+        cancel_requested=one.cancel_requested,
+        waits_for=one.waits_for,
+        logs_url=f"/v1/executions/{one.id}/logs",
+        tenant_id=str(one.tenant_id),
+    )
+
+
+def asked_answer(made: Enqueued) -> Asked:
+    text = str(made.id)
+    return Asked(execution_id=text, run_id=text, is_new=made.is_new)
+
+
+def attempt_answer(number: int, one: Attempt) -> AttemptAnswer:
+    return AttemptAnswer(
+        attempt_number=number,
+        claim=one.claim,
+        worker_id=one.worker,
+        outcome=one.outcome,
+        error=trouble(one.failure),
+        started_at=one.started_at,
+        completed_at=one.finished_at,
+        duration_ms=_milliseconds(one.started_at, one.finished_at) or 0,
+    )
+
+
+def reason_answer(reason: Reason) -> ReasonAnswer:
+    return ReasonAnswer(code=reason.code, message=reason.message, details=dict(reason.details))
+
+
+def trouble(failure: Failure | None) -> Trouble | None:
+    return None if failure is None else Trouble(kind=failure.kind, message=failure.message)
+
+
+def raw(document: Document | None) -> Any:
+    """A document as it is kept: it is JSON already."""
+    return None if document is None else msgspec.Raw(document.text.encode())
+
+
+def _milliseconds(started: datetime | None, finished: datetime | None) -> int | None:
+    return None if started is None or finished is None else (finished - started) // _MILLISECOND

@@ -1,0 +1,125 @@
+"""What a caller is told when something is wrong: always the same envelope, never a trace."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import msgspec
+from litestar import Request, Response
+from litestar.exceptions import (
+    HTTPException,
+    MethodNotAllowedException,
+    NotFoundException,
+    ValidationException,
+)
+
+from gnomon.errors import (
+    GnomonError,
+    InvalidInput,
+    MethodNotAllowed,
+    NotFound,
+    PayloadTooLarge,
+    RateLimited,
+    StoreError,
+    Unauthorized,
+)
+from gnomon.logs import REQUEST_ID
+
+logger = logging.getLogger(__name__)
+
+RETRY_AFTER_STORE_SECONDS = 1
+
+
+class ErrorBody(msgspec.Struct, frozen=True):
+    code: str
+    message: str
+    details: dict[str, Any]
+    request_id: str
+
+
+class Envelope(msgspec.Struct, frozen=True):
+    """Every answer with a status of 400 or more."""
+
+    error: ErrorBody
+
+
+class RouteNotFound(NotFound):
+    noun = "route"
+
+
+def answer(_: Request[Any, Any, Any], error: Exception) -> Response[Envelope]:
+    """The one exception handler."""
+    known = _known(error)
+    if known.http_status >= 500 and not isinstance(known, StoreError):
+        logger.error("a request failed", exc_info=error)
+    elif isinstance(known, StoreError):
+        logger.warning("the store did not serve a request: %s", known)
+    request_id = REQUEST_ID.get() or "none"
+    body = ErrorBody(known.code, _clean(_message(known)), _clean(_details(known)), request_id)
+    return Response(
+        Envelope(body), status_code=known.http_status, headers=_headers(known), media_type="application/json"
+    )
+
+
+def _known(error: Exception) -> GnomonError:
+    match error:
+        case GnomonError():
+            return error
+        case ValidationException():
+            return _invalid(error)
+        case NotFoundException():
+            return RouteNotFound("of this path")
+        case MethodNotAllowedException():
+            return MethodNotAllowed("This method")
+        case HTTPException() if error.status_code < 500:
+            return InvalidInput("request", str(error.detail))
+        case _:
+            return GnomonError()
+
+
+def _invalid(error: ValidationException) -> InvalidInput:
+    """A parameter of the query or the path that does not fit its type."""
+    extra = error.extra
+    if isinstance(extra, list) and extra and isinstance(extra[0], dict):
+        return InvalidInput(str(extra[0].get("key", "request")), str(extra[0].get("message", "")))
+    return InvalidInput("request", "does not fit this call.")
+
+
+def _message(error: GnomonError) -> str:
+    if error.http_status < 500:
+        return str(error)
+    if isinstance(error, StoreError):  # What the database said may name hosts, paths or statements.
+        return "The store cannot serve this now. The call may or may not have happened: ask again."
+    return str(error) or "Something went wrong here. The log has more, under this request id."
+
+
+def _details(error: GnomonError) -> dict[str, object]:
+    return {} if isinstance(error, StoreError) else dict(error.details)
+
+
+def _clean(value: Any) -> Any:
+    """An error quotes what it was given, which may hold what is not text."""
+    match value:
+        case str():
+            return value.encode(errors="replace").decode()
+        case dict():
+            return {_clean(key): _clean(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_clean(inner) for inner in value]
+        case _:
+            return value
+
+
+def _headers(error: GnomonError) -> dict[str, str]:
+    match error:
+        case RateLimited():
+            return {"Retry-After": str(error.retry_after_seconds)}
+        case StoreError():
+            return {"Retry-After": str(RETRY_AFTER_STORE_SECONDS)}
+        case Unauthorized():
+            return {"WWW-Authenticate": "Bearer"}
+        case PayloadTooLarge():
+            return {"Connection": "close"}
+        case _:
+            return {}

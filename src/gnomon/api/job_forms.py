@@ -1,0 +1,132 @@
+"""Jobs as callers write them: the flat and the nested form, which may be mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from gnomon.api.retry_forms import Retry, choice, retry_of
+from gnomon.api.schedule_forms import NestedSchedule, Number, Text, Times, Whole, given, schedule_of
+from gnomon.client import Draft
+from gnomon.core.document import JSON, Document, check_name
+from gnomon.core.instants import parse_seconds
+from gnomon.core.job import Definition, Delivery, JobId
+from gnomon.core.schedule import Schedule
+from gnomon.errors import InvalidInput
+
+NAMES_MAX = 256
+_TIMES = frozenset(Times.__struct_fields__)
+_PLAIN = ("kind", "queue", "priority", "max_concurrent")
+
+
+class JobForm(Times):
+    """A job to be made or changed. Whatever the schedule says may also stand under `schedule`."""
+
+    kind: Text = UNSET
+    job_type: Text = UNSET
+    cron_expression: Text = UNSET
+    schedule: NestedSchedule | UnsetType | None = UNSET
+    payload: Any = UNSET
+    retry_config: Retry | UnsetType | None = UNSET
+    retry_policy: Retry | UnsetType | None = UNSET
+    timeout_seconds: Number = UNSET
+    priority: Whole = UNSET
+    queue: Text = UNSET
+    capabilities: list[str] | UnsetType | None = UNSET
+    max_concurrent: Whole = UNSET
+    delivery: Text = UNSET
+    tags: list[str] | UnsetType | None = UNSET
+    dependencies: list[str] | UnsetType | None = UNSET
+
+
+class NewJob(JobForm, kw_only=True):
+    name: str
+
+
+class JobPatch(JobForm):
+    """What is given changes, the rest stays. `version` is the one that you have seen."""
+
+    name: str | UnsetType = UNSET
+    version: int | None = None
+
+
+# From ids or names of jobs, as callers write them, to ids.
+Resolve = Callable[[Sequence[str]], Awaitable[frozenset[JobId]]]
+
+
+async def draft_of(form: NewJob, resolve: Resolve, *, now: datetime) -> Draft:
+    """Raises InvalidInput and its kin, and JobNotFound for a dependency."""
+    definition = definition_of(form, None, now=now)
+    depends_on = form.dependencies or []
+    return Draft(
+        form.name,
+        definition,
+        frozenset(form.tags or []),
+        await resolve(depends_on) if depends_on else frozenset(),
+    )
+
+
+def definition_of(form: JobForm, before: Definition | None, *, now: datetime) -> Definition:
+    """What a form makes of the definition before, or of none. The same one if it says nothing about it."""
+    said = given(form)
+    nested = said.pop("schedule", None)
+    times = {name: said[name] for name in said if name in _TIMES or name in ("job_type", "cron_expression")}
+    schedule = schedule_of(times, nested, now=now, before=before.schedule if before else None)
+    base = before or Definition("dummy")
+    changes: dict[str, Any] = {"schedule": schedule, "retry": retry_of(said, base.retry)}
+    changes |= {name: said[name] for name in _PLAIN if said.get(name) is not None}
+    if "max_concurrent" in said:
+        changes["max_concurrent"] = said["max_concurrent"]
+    if "payload" in said or before is None:
+        kind, payload = _payload(said.get("payload"), said.get("kind") or (before.kind if before else None))
+        changes |= {"kind": kind, "payload": Document.of(payload, field="payload")}
+    if "timeout_seconds" in said:
+        changes["timeout"] = _seconds(said["timeout_seconds"], "timeout_seconds")
+    if "capabilities" in said:
+        changes["capabilities"] = frozenset(said["capabilities"] or ())
+    if said.get("delivery") is not None:
+        changes["delivery"] = choice(Delivery, said["delivery"], field="delivery")
+    return replace(base, **changes)
+
+
+def schedule_alone(form: JobForm | NestedSchedule, *, now: datetime) -> Schedule:
+    """For a preview: only what is said about times."""
+    said = given(form)
+    nested = said.pop("schedule", None)
+    return schedule_of(
+        {name: value for name, value in said.items() if name != "type" or value}, nested, now=now
+    )
+
+
+def _payload(payload: Any, kind: str | None) -> tuple[str, JSON]:
+    """The payload in the words of its handler, and the kind that follows from it where none is named."""
+    if payload is None:
+        payload = {}
+    if not isinstance(payload, dict):
+        return _named(kind), payload
+    is_call = "endpoint" in payload or "url" in payload
+    if kind is None:
+        kind = "http" if is_call else "script" if "script" in payload or "command" in payload else None
+    if kind == "http" and "endpoint" in payload:
+        payload = dict(payload)
+        payload["url"] = payload.pop("endpoint")
+        if not isinstance(payload.get("body", ""), str | None):
+            payload["json"] = payload.pop("body")
+    if kind is None and not payload:
+        kind = "dummy"
+    return _named(kind), payload
+
+
+def _named(kind: str | None) -> str:
+    if kind is None:
+        raise InvalidInput("kind", "is missing: what shall run this payload? Such as http, python or script.")
+    check_name(kind, field="kind")
+    return kind
+
+
+def _seconds(value: Any, field: str) -> timedelta | None:
+    return None if value is None else parse_seconds(value, field=field)

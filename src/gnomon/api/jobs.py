@@ -1,0 +1,228 @@
+"""Jobs over HTTP: make, list, look at, change, pause, resume, trigger, cancel, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, TypeVar
+from uuid import UUID
+
+import msgspec
+from litestar import Response, delete, get, post, put
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
+from msgspec import UNSET, UnsetType
+
+from gnomon.api.call import Call
+from gnomon.api.ids import Cursors
+from gnomon.api.ids import job_id as read_job_id
+from gnomon.api.job_answers import (
+    CancelledJob,
+    JobAnswer,
+    JobDetails,
+    JobPage,
+    job_answer,
+    job_details,
+    job_fields,
+)
+from gnomon.api.job_forms import JobPatch, NewJob, definition_of, draft_of
+from gnomon.api.policy import READS, WRITES, WRITES_MANY
+from gnomon.api.reading import Answer, Body, Form
+from gnomon.api.schedule_forms import TYPES
+from gnomon.client import Client
+from gnomon.core.document import check_name
+from gnomon.core.instants import parse_instant
+from gnomon.core.job import Job, JobId, JobStatus
+from gnomon.core.limits import PAGE_LIMIT_DEFAULT
+from gnomon.core.records import JobFilter
+from gnomon.errors import InvalidInput
+
+BATCH_MAX = 1000
+DETAILS = "JobDetails"
+
+Shown = TypeVar("Shown", bound=JobAnswer)
+
+
+class NewJobs(Form):
+    jobs: list[NewJob]
+
+
+class JobsMade(Answer):
+    jobs: list[JobAnswer]
+
+
+class Seen(Form):
+    """Which version of the job the caller has seen, where that matters."""
+
+    version: int | None = None
+
+
+@post("/v1/jobs", policy=WRITES, dto=Body[NewJob], return_dto=None)
+async def create_job(data: JSONBody[NewJob], request: Call) -> Response[JobAnswer]:
+    """Make a job. Send an `Idempotency-Key`, and a call that is repeated makes one job."""
+    draft = await draft_of(data, Dependencies(request.verbs).ids, now=request.now)
+    job = await request.verbs.jobs.create(draft, idempotency=await request.idempotency())
+    return tagged(job, job_answer(job), status_code=201, headers={"Location": f"/v1/jobs/{job.id}"})
+
+
+@post("/v1/jobs/batch", policy=WRITES_MANY, dto=Body[NewJobs], return_dto=None)
+async def create_jobs(data: JSONBody[NewJobs], request: Call) -> JobsMade:
+    """Make up to 1,000 jobs, all or none."""
+    if len(data.jobs) > BATCH_MAX:
+        raise InvalidInput("jobs", f"{len(data.jobs)} in one call; at most {BATCH_MAX} are accepted.")
+    resolve = Dependencies(request.verbs).ids
+    drafts = []
+    for number, form in enumerate(data.jobs):
+        try:
+            drafts.append(await draft_of(form, resolve, now=request.now))
+        except InvalidInput as error:
+            error.field = f"jobs[{number}].{error.field}"
+            raise
+    jobs = await request.verbs.jobs.create_many(drafts, idempotency=await request.idempotency())
+    return JobsMade(jobs=[job_answer(job) for job in jobs])
+
+
+@get("/v1/jobs", policy=READS)
+async def list_jobs(
+    request: Call,
+    status: FromQuery[JobStatus | None] = None,
+    tag: FromQuery[str | None] = None,
+    name: FromQuery[str | None] = None,
+    kind: FromQuery[str | None] = None,
+    job_type: Annotated[str | None, QueryParameter(name="type")] = None,
+    next_run_before: FromQuery[str | None] = None,
+    next_run_after: FromQuery[str | None] = None,
+    limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
+    cursor: FromQuery[str | None] = None,
+) -> JobPage:
+    """Newest first; deleted ones only if you ask for that status."""
+    wanted = JobFilter(
+        status=status,
+        kind=kind,
+        tag=tag,
+        name=name,
+        type=_schedule_type(job_type),
+        next_run_before=_instant(next_run_before, "next_run_before"),
+        next_run_after=_instant(next_run_after, "next_run_after"),
+    )
+    cursors = Cursors(request.verbs.tenant_id, "jobs", wanted)
+    page = await request.verbs.jobs.list(wanted, limit=limit, after=cursors.read_id(cursor))
+    return JobPage(jobs=[job_answer(job) for job in page.items], next_cursor=cursors.write_id(page.next))
+
+
+@get("/v1/jobs/{job_id:str}", policy=READS)
+async def get_job(job_id: FromPath[str], request: Call) -> Response[JobDetails]:
+    """One job, with what runs of it now and what ended last."""
+    look = await request.verbs.jobs.look(read_job_id(job_id))
+    body = look.made.get(DETAILS)
+    if body is None:
+        body = look.made[DETAILS] = msgspec.json.encode(job_details(look.job, look.recent))
+    return Response(body, media_type="application/json", headers={"ETag": f'"{look.job.version}"'})  # type: ignore[arg-type]
+
+
+@put("/v1/jobs/{job_id:str}", policy=WRITES, dto=Body[JobPatch], return_dto=None)
+async def update_job(job_id: FromPath[str], data: JSONBody[JobPatch], request: Call) -> Response[JobAnswer]:
+    """Change what is given. Name the version that you have seen, in the body or as `If-Match`."""
+    jobs, own_id = request.verbs.jobs, read_job_id(job_id)
+    version = request.version(data.version)
+    before = await jobs.get(own_id)
+    definition = definition_of(data, before.definition, now=request.now)
+    job = await jobs.update(
+        own_id,
+        version=version,
+        name=_said(data.name),
+        definition=None if definition == before.definition else definition,
+        tags=_said_list(data.tags),
+        dependencies=await Dependencies(request.verbs).change(data.dependencies),
+        idempotency=await request.idempotency(),
+    )
+    return tagged(job, job_answer(job))
+
+
+@delete("/v1/jobs/{job_id:str}", policy=WRITES, status_code=200)
+async def delete_job(job_id: FromPath[str], request: Call) -> Response[JobAnswer]:
+    """Soft: its name is free again, its history stays until retention. What runs is asked to stop."""
+    job = await request.verbs.jobs.delete(read_job_id(job_id), version=request.version(None))
+    return tagged(job, job_answer(job))
+
+
+@post("/v1/jobs/{job_id:str}/pause", policy=WRITES, status_code=200)
+async def pause_job(job_id: FromPath[str], request: Call) -> Response[JobAnswer]:
+    """Skip its due times from now on. What waits and runs goes on."""
+    job = await request.verbs.jobs.pause(read_job_id(job_id), version=request.version(None))
+    return tagged(job, job_answer(job))
+
+
+@post("/v1/jobs/{job_id:str}/resume", policy=WRITES, status_code=200)
+async def resume_job(job_id: FromPath[str], request: Call) -> Response[JobAnswer]:
+    """Fire again, from the next time on."""
+    job = await request.verbs.jobs.resume(read_job_id(job_id), version=request.version(None))
+    return tagged(job, job_answer(job))
+
+
+@post("/v1/jobs/{job_id:str}/cancel", policy=WRITES, status_code=200)
+async def cancel_job(job_id: FromPath[str], request: Call) -> Response[CancelledJob]:
+    """Stop for good: what waits ends, what runs is asked to stop. Safe to repeat."""
+    job = await request.verbs.jobs.cancel(read_job_id(job_id), version=request.version(None))
+    return tagged(job, CancelledJob(**job_fields(job), cancelled_at=job.updated_at))
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """Jobs that a caller names by id or, where that is easier, by name."""
+
+    verbs: Client
+
+    async def ids(self, words: Sequence[str]) -> frozenset[JobId]:
+        """Raises JobNotFound."""
+        return frozenset([await self._id(word) for word in words])
+
+    async def change(self, words: list[str] | UnsetType | None) -> frozenset[JobId] | None:
+        return None if words is UNSET else await self.ids(words or [])
+
+    async def _id(self, word: str) -> JobId:
+        try:
+            return JobId(UUID(word))
+        except ValueError:
+            check_name(word, field="dependencies")
+            return (await self.verbs.jobs.named(word)).id
+
+
+def tagged(
+    job: Job, answer: Shown, *, status_code: int = 200, headers: dict[str, str] | None = None
+) -> Response[Shown]:
+    """The answer with the version of the job as its tag, for `If-Match`."""
+    return Response(answer, status_code=status_code, headers={"ETag": f'"{job.version}"'} | (headers or {}))
+
+
+def _schedule_type(word: str | None) -> str | None:
+    if word is None:
+        return None
+    if word.lower() not in TYPES:
+        raise InvalidInput("type", f"{word[:100]!r} is not one of {', '.join(sorted(TYPES))}.")
+    return TYPES[word.lower()]
+
+
+def _instant(text: str | None, field: str) -> datetime | None:
+    return None if text is None else parse_instant(text, field=field)
+
+
+def _said(value: str | UnsetType) -> str | None:
+    return None if isinstance(value, UnsetType) else value
+
+
+def _said_list(value: list[str] | UnsetType | None) -> list[str] | None:
+    return None if isinstance(value, UnsetType) else value or []
+
+
+ROUTES = [
+    create_job,
+    create_jobs,
+    list_jobs,
+    get_job,
+    update_job,
+    delete_job,
+    pause_job,
+    resume_job,
+    cancel_job,
+]

@@ -1,0 +1,285 @@
+"""The worker protocol on the wire: what is sent, what is answered, and the way to values and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+from msgspec import UNSET
+
+from gnomon.api.execution_answers import raw
+from gnomon.api.reading import Answer, Form
+from gnomon.api.retry_forms import choice, shown_retry
+from gnomon.client.leases import Handed, Written
+from gnomon.core.document import Document
+from gnomon.core.execution import ExecutionId, Failure
+from gnomon.core.instants import parse_instant, parse_seconds, seconds_of
+from gnomon.core.lease import Claim
+from gnomon.core.lifecycle import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, TimedOut
+from gnomon.core.limits import RESULT_BYTES_MAX, cut_line
+from gnomon.core.records import LogLevel, LogLine
+from gnomon.core.schedule_document import to_document
+from gnomon.errors import InvalidInput, LeaseLost
+from gnomon.store.base import Applied
+
+NUMBER_MAX = 2**31 - 1
+
+
+class ClaimForm(Form):
+    """The same `request_id` again gets the same answer; say then that it `is_repeat`."""
+
+    worker_id: str
+    request_id: str
+    kinds: list[str]
+    queues: list[str] | None = None
+    capabilities: list[str] | None = None
+    limit: int = 1
+    wait_seconds: int | float = 0
+    is_repeat: bool = False
+
+
+class Held(Form):
+    execution_id: str
+    claim: int
+
+
+class RenewForm(Form):
+    worker_id: str
+    leases: list[Held]
+
+
+class Completion(Held):
+    """`outcome` decides which of the other fields count."""
+
+    outcome: Literal["succeeded", "failed", "timed_out", "cancelled", "snoozed", "released"]
+    result: Any = UNSET
+    error_kind: str | None = None
+    error_message: str | None = None
+    permanent: bool = False
+    retry_after_seconds: int | float | None = None
+    delay_seconds: int | float | None = None
+    has_started: bool = True
+
+
+class CompleteForm(Form):
+    worker_id: str
+    completions: list[Completion]
+
+
+class CheckpointOne(Held):
+    state: Any
+    progress: int | float | None = None
+
+
+class CheckpointForm(Form):
+    worker_id: str
+    checkpoints: list[CheckpointOne]
+
+
+class LineOne(Held):
+    """`number` counts within the attempt, from 1, so that a line that is sent twice is one line."""
+
+    number: int
+    message: str
+    level: str = LogLevel.INFO
+    at: str | None = None
+    context: Any = None
+
+
+class LogForm(Form):
+    worker_id: str
+    lines: list[LineOne]
+
+
+class Lease(Answer):
+    """An execution in a worker's hands. `claim` is the fencing token: hand it on to what you write to."""
+
+    execution_id: str
+    claim: int
+    tenant_id: str
+    job_id: str
+    revision: int
+    attempt_number: int
+    attempts: int
+    crashes: int
+    max_attempts: int
+    kind: str
+    payload: Any
+    input: Any
+    checkpoint: Any
+    queue: str
+    capabilities: list[str]
+    priority: int
+    timeout_seconds: int | float | None
+    max_concurrent: int | None
+    delivery: str
+    retry_policy: dict[str, Any]
+    schedule: dict[str, Any]
+    scheduled_time: datetime
+    nominal_time: datetime | None
+    due: datetime
+    started_at: datetime
+    lease_until: datetime
+    cancel_requested: bool
+
+
+class Claimed(Answer):
+    """Renew each lease within a third of `lease_seconds`."""
+
+    leases: list[Lease]
+    lease_seconds: int | float
+    server_time: datetime
+
+
+class Token(Answer):
+    execution_id: str
+    claim: int
+
+
+class Renewed(Token):
+    """`command` is `cancel` when somebody wants the execution to stop."""
+
+    lease_until: datetime
+    command: str | None
+
+
+class RenewAnswer(Answer):
+    renewed: list[Renewed]
+    lost: list[Token]
+    server_time: datetime
+
+
+class Completed(Token):
+    """`applied`, `replayed` (this was said before, and counted once) or `lost`. `status` if applied now."""
+
+    answer: str
+    replayed: bool
+    status: str | None
+
+
+class CompleteAnswer(Answer):
+    results: list[Completed]
+
+
+class KeptAnswer(Answer):
+    kept: list[Token]
+    lost: list[Token]
+
+
+# From the wire ---------------------------------------------------------------------------------------
+
+
+def claim_of(one: Held) -> Claim:
+    """A number that no claim can have is nobody's claim, and is answered as such."""
+    number = one.claim if 0 <= one.claim <= NUMBER_MAX else 0
+    return Claim(ExecutionId(uuid_of(one.execution_id, "execution_id")), number)
+
+
+def uuid_of(text: str, field: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise InvalidInput(field, f"{text[:40]!r} is not a UUID.") from None
+
+
+_OUTCOMES: dict[str, Callable[[Completion], Outcome]] = {
+    "succeeded": lambda one: Succeeded(
+        None if one.result is UNSET else Document.of(one.result, field="result", bytes_max=RESULT_BYTES_MAX)
+    ),
+    "failed": lambda one: Failed(
+        Failure(one.error_kind or "failed", one.error_message or "It failed."),
+        one.permanent,
+        _seconds(one.retry_after_seconds, "retry_after_seconds"),
+    ),
+    "timed_out": lambda _: TimedOut(),
+    "cancelled": lambda _: Cancelled(),
+    "snoozed": lambda one: Snoozed(
+        _seconds(one.delay_seconds, "delay_seconds") or timedelta(0), one.has_started
+    ),
+    "released": lambda one: Released(one.has_started),
+}
+
+
+def outcome_of(one: Completion) -> Outcome:
+    return _OUTCOMES[one.outcome](one)
+
+
+def _seconds(value: float | None, field: str) -> timedelta | None:
+    return None if value is None else parse_seconds(value, field=field)
+
+
+def line_of(one: LineOne, now: datetime) -> LogLine:
+    if not 1 <= one.number <= NUMBER_MAX:
+        raise InvalidInput("number", f"must be from 1 to {NUMBER_MAX}.")
+    return LogLine(
+        claim_of(one),
+        one.number,
+        now if one.at is None else parse_instant(one.at, field="at"),
+        choice(LogLevel, one.level.upper(), field="level"),
+        cut_line(one.message),
+        None if one.context is None else Document.of(one.context, field="context"),
+    )
+
+
+# To the wire -----------------------------------------------------------------------------------------
+
+
+def lease_answer(handed: Handed) -> Lease:
+    one, definition = handed.leased, handed.leased.revision.definition
+    return Lease(
+        execution_id=str(one.claim.execution_id),
+        claim=one.claim.number,
+        tenant_id=str(one.tenant_id),
+        job_id=str(one.job_id),
+        revision=one.revision.number,
+        attempt_number=one.attempt,
+        attempts=one.attempts,
+        crashes=one.crashes,
+        max_attempts=definition.retry.max_attempts,
+        kind=definition.kind,
+        payload=raw(definition.payload),
+        input=raw(one.input),
+        checkpoint=raw(handed.state),
+        queue=definition.queue,
+        capabilities=sorted(definition.capabilities),
+        priority=one.priority,
+        timeout_seconds=None if definition.timeout is None else seconds_of(definition.timeout),
+        max_concurrent=definition.max_concurrent,
+        delivery=definition.delivery,
+        retry_policy=shown_retry(definition.retry),
+        schedule=dict(to_document(definition.schedule)),
+        scheduled_time=one.nominal_time or one.due,
+        nominal_time=one.nominal_time,
+        due=one.due,
+        started_at=one.started_at,
+        lease_until=one.lease_until,
+        cancel_requested=one.cancel_requested,
+    )
+
+
+def token(claim: Claim) -> Token:
+    return Token(execution_id=str(claim.execution_id), claim=claim.number)
+
+
+def completed(one: Written) -> Completed:
+    return Completed(
+        execution_id=str(one.claim.execution_id),
+        claim=one.claim.number,
+        answer=one.applied,
+        replayed=one.applied is Applied.REPLAYED,
+        status=one.status,
+    )
+
+
+def kept_answer(claims: Sequence[Claim], kept: Collection[Claim]) -> KeptAnswer:
+    check_lost(claims, kept)
+    held = [token(one) for one in claims if one in kept]
+    return KeptAnswer(kept=held, lost=[token(one) for one in claims if one not in kept])
+
+
+def check_lost(claims: Sequence[Claim], kept: Collection[Claim]) -> None:
+    """Raises LeaseLost if none of it is held any more."""
+    if claims and not kept:
+        raise LeaseLost(claims[0].execution_id, claim=claims[0].number, details={"lost": len(claims)})

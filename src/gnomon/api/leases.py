@@ -1,0 +1,148 @@
+"""The worker protocol over HTTP: claim, renew, complete, checkpoint, log. All in batches, all fenced.
+
+The pair of `execution_id` and `claim` is the right to speak for an execution. Where nothing of what a call
+names is held any more, it is answered 409 LEASE_LOST; where some of it is, the answer tells which.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from litestar import post
+from litestar.params import JSONBody
+
+from gnomon.api.call import Call
+from gnomon.api.lease_forms import (
+    CheckpointForm,
+    Claimed,
+    ClaimForm,
+    CompleteAnswer,
+    CompleteForm,
+    KeptAnswer,
+    LogForm,
+    RenewAnswer,
+    Renewed,
+    RenewForm,
+    check_lost,
+    claim_of,
+    completed,
+    kept_answer,
+    lease_answer,
+    line_of,
+    outcome_of,
+    token,
+    uuid_of,
+)
+from gnomon.api.policy import WORKS
+from gnomon.api.reading import Body
+from gnomon.client.leases import Ending
+from gnomon.core.document import Document
+from gnomon.core.execution import WorkerId
+from gnomon.core.instants import seconds_of
+from gnomon.core.lease import ClaimRequest
+from gnomon.core.limits import CHECKPOINT_BYTES_MAX, check_batch
+from gnomon.core.records import Checkpoint
+from gnomon.errors import InvalidInput, LeaseLost
+from gnomon.store.base import Applied
+
+WAIT_SECONDS_MAX = 30
+BATCH_MAX = 1000
+LINES_MAX = 10_000
+
+
+@post("/v1/leases/claim", policy=WORKS, dto=Body[ClaimForm], return_dto=None, status_code=200)
+async def claim(data: JSONBody[ClaimForm], request: Call) -> Claimed:
+    """Executions that fit, or an empty list when `wait_seconds` are over."""
+    if not 0 <= data.wait_seconds <= WAIT_SECONDS_MAX:
+        raise InvalidInput("wait_seconds", f"must be from 0 to {WAIT_SECONDS_MAX}.")
+    check_batch(data.limit, field="limit", size_max=BATCH_MAX)
+    asked = ClaimRequest(
+        uuid_of(data.request_id, "request_id"),
+        WorkerId(data.worker_id),
+        frozenset(data.kinds),
+        frozenset(data.queues or ("default",)),
+        frozenset(data.capabilities or ()),
+        data.limit,
+        data.is_repeat,
+    )
+    wait = timedelta(seconds=data.wait_seconds)
+    leases = request.verbs.leases
+    handed = await leases.claim(asked, wait=wait, stop=request.closing)
+    shown = [lease_answer(one) for one in handed]
+    return Claimed(leases=shown, lease_seconds=seconds_of(leases.lease), server_time=request.now)
+
+
+@post("/v1/leases/renew", policy=WORKS, dto=Body[RenewForm], return_dto=None, status_code=200)
+async def renew(data: JSONBody[RenewForm], request: Call) -> RenewAnswer:
+    """Hold on. What is missing from the answer is lost: stop working on it."""
+    claims = [claim_of(one) for one in _some(data.leases, "leases")]
+    leases = request.verbs.leases
+    kept = {one.claim: one for one in await leases.renew(WorkerId(data.worker_id), claims)}
+    check_lost(claims, kept)
+    until = request.now + leases.lease
+    renewed = [
+        Renewed(
+            execution_id=str(one.execution_id),
+            claim=one.number,
+            lease_until=until,
+            command="cancel" if kept[one].cancel_requested else None,
+        )
+        for one in claims
+        if one in kept
+    ]
+    lost = [token(one) for one in claims if one not in kept]
+    return RenewAnswer(renewed=renewed, lost=lost, server_time=request.now)
+
+
+@post("/v1/leases/complete", policy=WORKS, dto=Body[CompleteForm], return_dto=None, status_code=200)
+async def complete(data: JSONBody[CompleteForm], request: Call) -> CompleteAnswer:
+    """Say how attempts ended. Each counts once, however often it is said."""
+    endings = [Ending(claim_of(one), outcome_of(one)) for one in _some(data.completions, "completions")]
+    written = await request.verbs.leases.complete(WorkerId(data.worker_id), endings)
+    results = [completed(one) for one in written]
+    lost = [one for one in written if one.applied is Applied.LOST]
+    request.refused(len(lost))
+    if len(lost) == len(written):
+        current = await request.verbs.leases.current_claim(lost[0].claim.execution_id)
+        first = lost[0].claim
+        details = {"current_claim": current, "lost": len(lost)}
+        raise LeaseLost(first.execution_id, claim=first.number, details=details)
+    return CompleteAnswer(results=results)
+
+
+@post("/v1/leases/checkpoint", policy=WORKS, dto=Body[CheckpointForm], return_dto=None, status_code=200)
+async def checkpoint(data: JSONBody[CheckpointForm], request: Call) -> KeptAnswer:
+    """Keep where the next attempt shall start from. The last one of an execution counts."""
+    now = request.now
+    given = [
+        Checkpoint(
+            claim_of(one),
+            Document.of(one.state, field="state", bytes_max=CHECKPOINT_BYTES_MAX),
+            one.progress,
+            now,
+        )
+        for one in _some(data.checkpoints, "checkpoints")
+    ]
+    kept = await request.verbs.leases.checkpoint(WorkerId(data.worker_id), given)
+    return kept_answer([one.claim for one in given], kept)
+
+
+@post("/v1/leases/logs", policy=WORKS, dto=Body[LogForm], return_dto=None, status_code=200)
+async def log(data: JSONBody[LogForm], request: Call) -> KeptAnswer:
+    """Keep lines of running attempts."""
+    check_batch(len(data.lines), field="lines", size_max=LINES_MAX)
+    now = request.now
+    lines = [line_of(one, now) for one in data.lines]
+    kept = await request.verbs.leases.log(WorkerId(data.worker_id), lines)
+    return kept_answer(list(dict.fromkeys(one.claim for one in lines)), kept)
+
+
+def _some(items: list[Any], field: str) -> list[Any]:
+    check_batch(len(items), field=field, size_max=BATCH_MAX)
+    if not items:
+        raise InvalidInput(field, "is empty.")
+    return items
+
+
+ROUTES: list[Any] = [claim, renew, complete, checkpoint, log]

@@ -1,0 +1,98 @@
+"""Retry policies as callers write and get them: the words of both forms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from msgspec import UNSET, UnsetType
+
+from gnomon.api.reading import Form
+from gnomon.api.schedule_forms import REMEMBERED, Number, Text, Whole, given
+from gnomon.core.instants import parse_seconds, seconds_of
+from gnomon.core.retry import Backoff, RetryPolicy
+from gnomon.errors import InvalidInput
+
+E = TypeVar("E", bound=StrEnum)
+
+_FIELDS = {
+    "max_attempts": "max_attempts",
+    "backoff": "backoff",
+    "backoff_seconds": "backoff_base",
+    "backoff_multiplier": "multiplier",
+    "max_backoff_seconds": "backoff_max",
+    "jitter": "jitter",
+    "retry_on": "retry_on",
+}
+
+
+class Retry(Form):
+    """`max_retries` is `max_attempts` less one; `initial_delay_seconds` is `backoff_seconds`."""
+
+    max_attempts: Whole = UNSET
+    max_retries: Whole = UNSET
+    backoff: Text = UNSET
+    backoff_seconds: Number = UNSET
+    initial_delay_seconds: Number = UNSET
+    backoff_multiplier: Number = UNSET
+    max_backoff_seconds: Number = UNSET
+    jitter: Number = UNSET
+    retry_on: list[str] | UnsetType | None = UNSET
+
+
+def retry_of(said: dict[str, Any], before: RetryPolicy) -> RetryPolicy:
+    """The policy under `retry_config` or `retry_policy`, on top of the one before. Raises InvalidInput."""
+    forms = [said[name] for name in ("retry_config", "retry_policy") if name in said]
+    if len(forms) > 1:
+        raise InvalidInput("retry_policy", "stands alone, without `retry_config`.")
+    if not forms:
+        return before
+    if forms[0] is None:
+        return RetryPolicy()
+    wanted = _in_our_words(given(forms[0]))
+    return replace(before, **{_FIELDS[name]: _read(name, value) for name, value in wanted.items()})
+
+
+def _in_our_words(wanted: dict[str, Any]) -> dict[str, Any]:
+    wanted = {name: value for name, value in wanted.items() if value is not None or name == "retry_on"}
+    retries = wanted.pop("max_retries", None)
+    if retries is not None and wanted.setdefault("max_attempts", retries + 1) != retries + 1:
+        raise InvalidInput("retry_policy.max_retries", "must be one less than `max_attempts`.")
+    delay = wanted.pop("initial_delay_seconds", None)
+    if delay is not None and wanted.setdefault("backoff_seconds", delay) != delay:
+        raise InvalidInput("retry_policy.initial_delay_seconds", "must be what `backoff_seconds` says.")
+    return wanted
+
+
+def _read(name: str, value: Any) -> Any:
+    field = f"retry_policy.{name}"
+    if name == "backoff":
+        return choice(Backoff, value, field=field)
+    if name.endswith("_seconds"):
+        return parse_seconds(value, field=field)
+    return frozenset(value) if name == "retry_on" and value is not None else value
+
+
+def choice(choices: type[E], value: str, *, field: str) -> E:
+    if value not in set(choices):
+        raise InvalidInput(field, f"{value[:100]!r} is not one of {', '.join(choices)}.")
+    return choices(value)
+
+
+@lru_cache(REMEMBERED)
+def shown_retry(policy: RetryPolicy) -> dict[str, Any]:
+    """The union of what both forms call it. Shared: nobody changes it."""
+    base = seconds_of(policy.backoff_base)
+    return {
+        "max_attempts": policy.max_attempts,
+        "max_retries": policy.max_attempts - 1,
+        "backoff": policy.backoff,
+        "backoff_seconds": base,
+        "initial_delay_seconds": base,
+        "backoff_multiplier": policy.multiplier,
+        "max_backoff_seconds": seconds_of(policy.backoff_max),
+        "jitter": policy.jitter,
+        "retry_on": None if policy.retry_on is None else sorted(policy.retry_on),
+    }

@@ -1,0 +1,185 @@
+"""Runs of a job over HTTP: ask for one or a thousand, and see what became of its due times."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+from litestar import get, post
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
+from msgspec import UNSET
+
+from gnomon.api.call import Call
+from gnomon.api.execution_answers import (
+    Asked,
+    ExecutionPage,
+    ReasonAnswer,
+    asked_answer,
+    execution_answer,
+    reason_answer,
+)
+from gnomon.api.ids import Cursors
+from gnomon.api.ids import job_id as read_job_id
+from gnomon.api.policy import READS, WRITES, WRITES_MANY
+from gnomon.api.reading import Answer, Body, Form, document_of
+from gnomon.client import Ask
+from gnomon.core.execution import ExecutionStatus
+from gnomon.core.instants import instant_text, parse_instant, parse_seconds
+from gnomon.core.job import JobId
+from gnomon.core.limits import PAGE_LIMIT_DEFAULT, check_batch
+from gnomon.core.occurrence import Occurrence
+
+BATCH_MAX = 1000
+
+
+class Wish(Form):
+    """A run that somebody wants. What is not said is as the job says, and now."""
+
+    input: Any = UNSET
+    priority: int | None = None
+    run_at: str | None = None
+    delay_seconds: int | float | None = None
+    unique_key: str | None = None
+
+
+class Wishes(Form):
+    executions: list[Wish]
+
+
+class OneOfMany(Answer):
+    execution_id: str
+    is_new: bool
+
+
+class ManyAsked(Answer):
+    executions: list[OneOfMany]
+
+
+class OccurrenceAnswer(Answer):
+    """A nominal time and what became of it; or a run of skipped ones with one reason."""
+
+    nominal_time: datetime
+    nominal_until: datetime
+    count: int
+    outcome: str
+    reason: str | None
+    execution_id: str | None
+    due: datetime | None
+
+
+class OccurrencePage(Answer):
+    occurrences: list[OccurrenceAnswer]
+    next_cursor: str | None
+
+
+class ExecutionReasons(Answer):
+    execution_id: str
+    reasons: list[ReasonAnswer]
+
+
+class JobExplanation(Answer):
+    job_id: str
+    reasons: list[ReasonAnswer]
+    executions: list[ExecutionReasons]
+
+
+@post("/v1/jobs/{job_id:str}/trigger", policy=WRITES, dto=Body[Wish], return_dto=None)
+async def trigger_job(job_id: FromPath[str], request: Call, data: JSONBody[Wish | None] = None) -> Asked:
+    """Run it now, or when you say, whatever its schedule says."""
+    ask = _ask(read_job_id(job_id), data or Wish())
+    made = await request.verbs.executions.enqueue(ask, idempotency=await request.idempotency())
+    return asked_answer(made)
+
+
+@post("/v1/jobs/{job_id:str}/executions/batch", policy=WRITES_MANY, dto=Body[Wishes], return_dto=None)
+async def trigger_many(job_id: FromPath[str], data: JSONBody[Wishes], request: Call) -> ManyAsked:
+    """Ask for up to 1,000 runs, all or none."""
+    check_batch(len(data.executions), field="executions", size_max=BATCH_MAX)
+    own_id = read_job_id(job_id)
+    asks = [_ask(own_id, wish) for wish in data.executions]
+    made = await request.verbs.executions.enqueue_many(asks, idempotency=await request.idempotency())
+    return ManyAsked(executions=[OneOfMany(execution_id=str(one.id), is_new=one.is_new) for one in made])
+
+
+@get("/v1/jobs/{job_id:str}/executions", policy=READS)
+async def list_executions_of_job(
+    job_id: FromPath[str],
+    request: Call,
+    status: FromQuery[ExecutionStatus | None] = None,
+    limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
+    cursor: FromQuery[str | None] = None,
+) -> ExecutionPage:
+    """Newest first."""
+    verbs, own_id = request.verbs, read_job_id(job_id)
+    job = await verbs.jobs.get(own_id)
+    cursors = Cursors(verbs.tenant_id, "executions", own_id, status)
+    after = cursors.read_id(cursor)
+    page = await verbs.executions.list(job_id=own_id, status=status, limit=limit, after=after)
+    shown = [execution_answer(one, {own_id: job}) for one in page.items]
+    return ExecutionPage(executions=shown, next_cursor=cursors.write_id(page.next))
+
+
+@get("/v1/jobs/{job_id:str}/occurrences", policy=READS)
+async def list_occurrences(
+    job_id: FromPath[str],
+    request: Call,
+    limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
+    cursor: Annotated[str | None, QueryParameter(name="cursor")] = None,
+) -> OccurrencePage:
+    """Every nominal time that has come, newest first, and whether it fired or why not."""
+    verbs, own_id = request.verbs, read_job_id(job_id)
+    cursors = Cursors(verbs.tenant_id, "occurrences", own_id)
+    position = cursors.read(cursor)
+    before = None if position is None else parse_instant(position.decode(), field="cursor")
+    found = await verbs.jobs.occurrences(own_id, limit=limit, before=before)
+    last = instant_text(found[-1].nominal_time).encode() if len(found) == limit else None
+    shown = [_occurrence(one) for one in found]
+    return OccurrencePage(occurrences=shown, next_cursor=cursors.write(last))
+
+
+@get("/v1/jobs/{job_id:str}/explain", policy=READS)
+async def explain_job(job_id: FromPath[str], request: Call) -> JobExplanation:
+    """Every reason why it does not run now. None: one of its executions is next."""
+    found = await request.verbs.explaining.job(read_job_id(job_id))
+    executions = [
+        ExecutionReasons(execution_id=str(id), reasons=[reason_answer(one) for one in reasons])
+        for id, reasons in found.executions
+    ]
+    reasons = [reason_answer(one) for one in found.reasons]
+    return JobExplanation(job_id=job_id, reasons=reasons, executions=executions)
+
+
+def _ask(job_id: JobId, wish: Wish) -> Ask:
+    return Ask(
+        job_id,
+        None if wish.input is UNSET else document_of(wish.input, field="input"),
+        wish.priority,
+        None if wish.run_at is None else parse_instant(wish.run_at, field="run_at"),
+        _delay(wish.delay_seconds),
+        wish.unique_key,
+    )
+
+
+def _delay(seconds: float | None) -> timedelta | None:
+    return None if seconds is None else parse_seconds(seconds, field="delay_seconds")
+
+
+def _occurrence(one: Occurrence) -> OccurrenceAnswer:
+    return OccurrenceAnswer(
+        nominal_time=one.nominal_time,
+        nominal_until=one.nominal_until,
+        count=one.count,
+        outcome="fired" if one.reason is None else "skipped",
+        reason=one.reason,
+        execution_id=None if one.execution_id is None else str(one.execution_id),
+        due=one.due,
+    )
+
+
+ROUTES: list[Any] = [
+    trigger_job,
+    trigger_many,
+    list_executions_of_job,
+    list_occurrences,
+    explain_job,
+]

@@ -1,0 +1,155 @@
+"""Workers over HTTP: they introduce themselves and beat; people look at them and drain them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from litestar import get, post
+from litestar.params import FromPath, FromQuery, JSONBody
+
+from gnomon.api.call import Call
+from gnomon.api.ids import Cursors
+from gnomon.api.ids import worker_id as read_worker_id
+from gnomon.api.policy import READS, WORKS, WRITES
+from gnomon.api.reading import Answer, Body, Form
+from gnomon.core.execution import WorkerId
+from gnomon.core.instants import seconds_of
+from gnomon.core.limits import PAGE_LIMIT_DEFAULT
+from gnomon.core.worker import Registration, Worker, WorkerStatus
+from gnomon.errors import InvalidInput
+
+
+class NewWorker(Form):
+    """Without `kinds`, what it is capable of is what it runs. `boot` tells one start from the next."""
+
+    worker_id: str
+    capacity: int = 1
+    kinds: list[str] | None = None
+    queues: list[str] | None = None
+    capabilities: list[str] | None = None
+    hostname: str | None = None
+    boot: str | None = None
+
+
+class Beat(Form):
+    """What the store knows better is accepted and not believed."""
+
+    boot: str | None = None
+    status: str | None = None
+    current_jobs: int | None = None
+    capacity: int | None = None
+
+
+class WorkerAnswer(Answer):
+    """`command` is `drain` when the worker shall take nothing new and leave when it has finished."""
+
+    worker_id: str
+    boot: str
+    status: str
+    is_live: bool
+    hostname: str
+    capacity: int
+    current_jobs: int
+    kinds: list[str]
+    queues: list[str]
+    capabilities: list[str]
+    registered_at: datetime
+    last_heartbeat: datetime
+    command: str | None
+    lease_seconds: int | float
+    server_time: datetime
+
+
+class WorkerPage(Answer):
+    workers: list[WorkerAnswer]
+    next_cursor: str | None
+
+
+@post("/v1/workers", policy=WORKS, dto=Body[NewWorker], return_dto=None, status_code=200)
+async def register_worker(data: JSONBody[NewWorker], request: Call) -> WorkerAnswer:
+    """Create or replace: a worker that starts again is the same worker with a new boot."""
+    capabilities = frozenset(data.capabilities or ())
+    registration = Registration(
+        WorkerId(data.worker_id),
+        _boot(data.boot) or request.new_id(),
+        data.hostname or "unknown",
+        data.capacity,
+        capabilities if data.kinds is None else frozenset(data.kinds),
+        frozenset(data.queues or ("default",)),
+        capabilities,
+    )
+    return _worker(await request.verbs.workers.register(registration), request)
+
+
+@post("/v1/workers/{worker_id:str}/heartbeat", policy=WORKS, dto=Body[Beat], return_dto=None, status_code=200)
+async def beat(worker_id: FromPath[str], request: Call, data: JSONBody[Beat | None] = None) -> WorkerAnswer:
+    """It lives. 404 means: register again."""
+    boot = _boot(data.boot) if data else None
+    return _worker(await request.verbs.workers.beat(read_worker_id(worker_id), boot), request)
+
+
+@post("/v1/workers/{worker_id:str}/leave", policy=WORKS, dto=Body[Beat], return_dto=None, status_code=200)
+async def leave(worker_id: FromPath[str], request: Call, data: JSONBody[Beat | None] = None) -> WorkerAnswer:
+    """It says good-bye. What it still holds runs out."""
+    boot = _boot(data.boot) if data else None
+    return _worker(await request.verbs.workers.leave(read_worker_id(worker_id), boot), request)
+
+
+@get("/v1/workers", policy=READS)
+async def list_workers(
+    request: Call, limit: FromQuery[int] = PAGE_LIMIT_DEFAULT, cursor: FromQuery[str | None] = None
+) -> WorkerPage:
+    """By id."""
+    cursors = Cursors(request.verbs.tenant_id, "workers")
+    position = cursors.read(cursor)
+    after = None if position is None else WorkerId(position.decode())
+    found = await request.verbs.workers.list(limit=limit, after=after)
+    last = found[-1].id.encode() if len(found) == limit else None
+    shown = [_worker(one, request) for one in found]
+    return WorkerPage(workers=shown, next_cursor=cursors.write(last))
+
+
+@get("/v1/workers/{worker_id:str}", policy=READS)
+async def get_worker(worker_id: FromPath[str], request: Call) -> WorkerAnswer:
+    return _worker(await request.verbs.workers.get(read_worker_id(worker_id)), request)
+
+
+@post("/v1/workers/{worker_id:str}/drain", policy=WRITES, status_code=200)
+async def drain_worker(worker_id: FromPath[str], request: Call) -> WorkerAnswer:
+    """Ask it to take nothing new, and to leave when it has finished."""
+    return _worker(await request.verbs.workers.drain(read_worker_id(worker_id)), request)
+
+
+def _boot(text: str | None) -> UUID | None:
+    if text is None:
+        return None
+    try:
+        return UUID(text)
+    except ValueError:
+        raise InvalidInput("boot", f"{text[:40]!r} is not a UUID.") from None
+
+
+def _worker(one: Worker, request: Call) -> WorkerAnswer:
+    now = request.now
+    return WorkerAnswer(
+        worker_id=one.id,
+        boot=str(one.boot),
+        status=one.status,
+        is_live=one.is_live(now),
+        hostname=one.hostname,
+        capacity=one.slots,
+        current_jobs=one.running,
+        kinds=sorted(one.kinds),
+        queues=sorted(one.queues),
+        capabilities=sorted(one.capabilities),
+        registered_at=one.registered_at,
+        last_heartbeat=one.last_seen_at,
+        command="drain" if one.status is WorkerStatus.DRAINING else None,
+        lease_seconds=seconds_of(request.verbs.leases.lease),
+        server_time=now,
+    )
+
+
+ROUTES: list[Any] = [register_worker, beat, leave, list_workers, get_worker, drain_worker]

@@ -1,0 +1,96 @@
+"""A worker that has no database: it works for a server, over HTTP."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from random import Random
+
+from gnomon.app.process import installed_handlers, worker_options
+from gnomon.app.worker_parts import OwnProcess, WorkerOptions, WorkerParts
+from gnomon.client.remote.wire import Address, ServerRefused
+from gnomon.client.remote.work_store import RemoteStore
+from gnomon.core.ids import IdSource
+from gnomon.engine.clock import ClockKeeper, StoreClock
+from gnomon.engine.node import Node
+from gnomon.engine.recycler import Recycler
+from gnomon.engine.service import Service
+from gnomon.engine.telemetry import Telemetry
+from gnomon.errors import ServerUnreachable, StoreUnavailable
+from gnomon.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteEngine:
+    """The parts of it that others may use beside it."""
+
+    node: Node
+    clock: StoreClock
+    telemetry: Telemetry
+    recycler: Recycler
+
+
+@asynccontextmanager
+async def running_remotely(settings: Settings, address: Address) -> AsyncIterator[RemoteEngine]:
+    """A worker that is known to its server and ready to run. Raises what the server says to it."""
+    handlers = installed_handlers(settings)
+    try:
+        async with open_remote(address, worker_options(settings, handlers), settings) as engine:
+            yield engine
+    finally:
+        await handlers.aclose()
+
+
+@asynccontextmanager
+async def open_remote(
+    address: Address, chosen: WorkerOptions, settings: Settings
+) -> AsyncIterator[RemoteEngine]:
+    own = chosen.registration
+    async with AsyncExitStack() as stack:
+
+        def answered() -> None:
+            parts.worker.wakeup.set()
+
+        store = RemoteStore(address, own.id, answered=answered)
+        stack.push_async_callback(store.close)
+        lease = await _introduced(store, address, chosen)
+        clock = StoreClock(partial(store.workers.clock, own.boot), lease=lease)
+        await clock.learn()
+
+        @asynccontextmanager
+        async def open_another() -> AsyncIterator[RemoteStore]:
+            another = RemoteStore(address, own.id)
+            try:
+                yield another
+            finally:
+                await another.close()
+
+        random, telemetry = Random(secrets.randbits(128)), Telemetry()  # noqa: S311 - jitter and ids.
+        parts = WorkerParts(
+            chosen,
+            store=store,
+            ways=OwnProcess(store, open_another),
+            clock=clock,
+            random=random,
+            ids=IdSource(Random(random.getrandbits(128))),  # noqa: S311
+            telemetry=telemetry,
+            lease=lease,
+            poll=settings.poll,
+        )
+        services: list[Service] = [ClockKeeper(clock)]
+        node = parts.node(services, stack)
+        yield RemoteEngine(node, clock, telemetry, parts.recycler)
+
+
+async def _introduced(store: RemoteStore, address: Address, chosen: WorkerOptions) -> timedelta:
+    """How long a lease lasts. Who starts does not wait for better times: it says what is wrong, and ends."""
+    try:
+        return await store.workers.introduce(chosen.registration)
+    except StoreUnavailable as error:
+        if isinstance(error.__cause__, ServerRefused):
+            raise error.__cause__ from None
+        raise ServerUnreachable(address.url, str(error.__cause__)) from error

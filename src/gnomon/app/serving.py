@@ -1,0 +1,171 @@
+"""The API in the event loop of a process: beside a scheduler and a worker, or alone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from ipaddress import ip_address
+from typing import Any
+
+from granian.constants import Interfaces
+from granian.server.embed import Server
+
+from gnomon import __version__
+from gnomon.api import Api, application
+from gnomon.api.metrics import Metrics
+from gnomon.api.vitals import Vitals
+from gnomon.app.connection import connection_to
+from gnomon.app.engine import Engine
+from gnomon.app.opening import AnyDatabase
+from gnomon.app.process import installed_handlers
+from gnomon.client import Client
+from gnomon.client.keys import NewKey
+from gnomon.errors import InvalidInput
+from gnomon.settings import ApiSettings, Settings
+from gnomon.store.migrate import refusal
+
+logger = logging.getLogger(__name__)
+
+START_PATIENCE = timedelta(seconds=10)
+# How long requests that are under way may take once the process wants to end.
+STOP_PATIENCE = timedelta(seconds=5)
+
+Show = Callable[[NewKey], None]
+
+
+@asynccontextmanager
+async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIterator[None]:
+    """Serve until the end of the block. `show` gets the key that a first start makes, once."""
+    handlers = installed_handlers(settings)
+    try:
+        with connection_to(engine, handlers.check) as connection:
+            await _show_first_key(connection.client, show)
+            api = Api(
+                client=connection.client,
+                vitals=_vitals(engine),
+                settings=settings.api,
+                new_request_id=lambda: f"req_{secrets.token_hex(8)}",
+                events=engine.store.events,
+                reports=engine.store.reports,
+                metrics=Metrics(
+                    lambda: {str(what): count for what, count in engine.telemetry.counts.items()}
+                ),
+                version=__version__,
+            )
+            async with served(application(api), settings.api, closing=api.closing):
+                yield
+    finally:
+        await handlers.aclose()
+
+
+async def _show_first_key(client: Client, show: Show) -> None:
+    first = await client.keys.create_first()
+    if first is not None:
+        show(first)
+
+
+def _vitals(engine: Engine) -> Vitals:
+    database = engine.store.database
+    assert isinstance(database, AnyDatabase)
+
+    async def schema() -> str | None:
+        return refusal(database.dialect, await database.applied_migrations())
+
+    return Vitals(engine.clock.now, engine.store.clock, engine.store.schedules, schema)
+
+
+@asynccontextmanager
+async def served(app: Any, chosen: ApiSettings, *, closing: asyncio.Event) -> AsyncIterator[None]:
+    """Listen, and end in order: streams are told, calls may finish, then connections are cut."""
+    assert chosen.port is not None
+    check_exposure(chosen)
+    _check_free(chosen.host, chosen.port)
+    logging.getLogger("_granian").setLevel(logging.ERROR)
+    server = Server(
+        app,
+        address=chosen.host,
+        port=chosen.port,
+        interface=Interfaces.ASGI,
+        log_enabled=False,
+        backlog=1024,
+        ssl_cert=chosen.tls_certificate,
+        ssl_key=chosen.tls_key,
+    )
+    task = asyncio.create_task(server.serve(), name="api")
+    try:
+        async with asyncio.timeout(START_PATIENCE.total_seconds()):
+            await _listening(chosen, task)
+        scheme = "http" if chosen.tls_certificate is None else "https"
+        logger.info("the API listens at %s://%s:%d", scheme, chosen.host, chosen.port)
+        yield
+    finally:
+        closing.set()
+        server.stop()  # type: ignore[no-untyped-call]
+        _, left = await asyncio.wait([task], timeout=STOP_PATIENCE.total_seconds())
+        if left:
+            logger.warning("calls under way were cut off")
+            task.cancel()
+            await asyncio.wait([task])
+
+
+def check_exposure(chosen: ApiSettings) -> None:
+    """Refuse to send keys over a network in the clear, unless somebody said so. Raises InvalidInput."""
+    if chosen.port is None:
+        return
+    if (chosen.tls_certificate is None) != (chosen.tls_key is None):
+        raise InvalidInput("api.tls_key", "certificate and key go together: give both, or none.")
+    for field in ("tls_certificate", "tls_key"):
+        path = getattr(chosen, field)
+        if path is not None and not path.is_file():
+            raise InvalidInput(f"api.{field}", f"there is no file {path}.")
+    if chosen.tls_certificate is None and not chosen.insecure and not _is_own_machine(chosen.host):
+        raise InvalidInput(
+            "api.host",
+            f"{chosen.host} can be reached from elsewhere, and there is no TLS: keys would go over the "
+            "network in the clear. Give api.tls_certificate and api.tls_key; or, where something in front "
+            "does TLS, say so with --insecure-ack on.",
+        )
+
+
+def _is_own_machine(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _check_free(host: str, port: int) -> None:
+    """Raises InvalidInput with a sentence; the server itself would only print one."""
+    try:
+        [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise InvalidInput(
+            "api.port",
+            f"cannot listen at {host}:{port}: {error.strerror or error}. Choose another with --port.",
+        ) from None
+
+
+async def _listening(chosen: ApiSettings, task: asyncio.Task[None]) -> None:
+    """Until a connection is accepted. Raises what the server raised, if it did not come that far."""
+    while True:
+        if task.done():
+            task.result()
+            raise InvalidInput("api.port", "the server ended before it listened.")
+        try:
+            _, writer = await asyncio.open_connection(chosen.host, chosen.port)
+        except OSError:
+            await asyncio.sleep(0.01)
+            continue
+        writer.close()
+        await writer.wait_closed()
+        return

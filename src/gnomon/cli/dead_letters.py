@@ -1,0 +1,101 @@
+"""`gnomon dlq`: what ended for good without success; look at it, run it again, forget it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from gnomon.cli.showing import Columns
+from gnomon.cli.talking import Limit, Talk, Yes, confirm, path_of, talks
+from gnomon.errors import InvalidInput
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="What ended for good without success: look at it, run it again, forget it.",
+)
+
+BATCH = 1000  # What one call takes.
+LETTERS: Columns = {
+    "RUN": "execution_id",
+    "JOB": "job_name",
+    "REASON": "reason",
+    "ATTEMPTS": "attempts",
+    "DIED": "died_at",
+    "REDRIVEN AS": "redriven_as",
+    "ERROR": lambda one: one["error"] and f"{one['error']['kind']}: {one['error']['message']}",
+}
+
+Runs = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help="Ids of runs.")]
+OfJob = Annotated[str | None, typer.Option("--job", metavar="JOB", help="Those of this job.")]
+All = Annotated[bool, typer.Option("--all", help="All of them.")]
+
+
+@app.command("list")
+@talks
+def list_letters(talk: Talk, job: OfJob = None, limit: Limit = None) -> None:
+    """The dead letters, newest first."""
+    of_job = None if job is None else talk.job_id(job)
+    talk.show_list("/v1/dlq", "dead_letters", LETTERS, limit=limit, job_id=of_job)
+
+
+@app.command()
+@talks
+def show(talk: Talk, run: Annotated[str, typer.Argument(metavar="RUN", help="The id of the run.")]) -> None:
+    """One dead letter."""
+    talk.show(talk.server.get(path_of("dlq", run)))
+
+
+@app.command()
+@talks
+def redrive(talk: Talk, runs: Runs = None, job: OfJob = None, everything: All = False) -> None:
+    """Run again what died, as new runs with the same input. One that was redriven before is not again.
+
+    Examples:
+    ```
+    gnomon dlq redrive 0198c5a2-...
+    gnomon dlq redrive --job report
+    ```
+    """
+    which = _which(talk, runs, job, everything)
+    made: list[Any] = []
+    with talk.working("running them again"):
+        while True:
+            done = talk.server.post("/v1/dlq/redrive", which | {"limit": BATCH})["executions"]
+            made += done
+            if len(done) < BATCH or "execution_ids" in which:
+                break
+    talk.show_many(made, {"NEW RUN": "execution_id", "NEW": "is_new"})
+
+
+@app.command()
+@talks
+def purge(
+    talk: Talk, runs: Runs = None, job: OfJob = None, everything: All = False, yes: Yes = False
+) -> None:
+    """Forget dead letters. Their runs stay until retention. Asks first.
+
+    Examples:
+    ```
+    gnomon dlq purge --job report --yes
+    ```
+    """
+    which = _which(talk, runs, job, everything)
+    confirm("Forget these dead letters?", yes=yes)
+    gone: list[str] = []
+    with talk.working("forgetting them"):
+        while True:
+            done = talk.server.post("/v1/dlq/purge", which | {"limit": BATCH})["execution_ids"]
+            gone += done
+            if len(done) < BATCH or "execution_ids" in which:
+                break
+    talk.show_many(gone, {"FORGOTTEN": str})
+
+
+def _which(talk: Talk, runs: list[str] | None, job: str | None, everything: bool) -> dict[str, Any]:
+    if bool(runs) + (job is not None) + everything != 1:
+        raise InvalidInput("RUN", "say which: ids of runs, or --job, or --all; one of them.")
+    if runs:
+        return {"execution_ids": runs}
+    return {"all": True} if job is None else {"job_id": talk.job_id(job)}

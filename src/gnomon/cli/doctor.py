@@ -1,0 +1,76 @@
+"""`gnomon doctor`: does everything hold in the store that must?"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import typer
+
+from gnomon.app.opening import inspect, open_store
+from gnomon.cli.exits import FAILED
+from gnomon.cli.options import Config, Database, chosen
+from gnomon.cli.showing import Output, show_plain
+from gnomon.cli.talking import OutputOption
+from gnomon.store.diagnosis import INVARIANTS, SqlDiagnosis
+
+
+def doctor(
+    database: Database = None,
+    config: Config = None,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Look at the store itself: each invariant by name, whether it holds, and what to do if not.
+
+    Only reads. It walks over whole tables, so it may take a while. Exit code 1 if something does not hold.
+
+    Examples:
+    ```
+    gnomon doctor
+    gnomon doctor --database postgresql://gnomon@db.example/gnomon -o json
+    ```
+    """
+    settings, _ = chosen(database=database, config=config)
+    found = asyncio.run(_examine(settings.database))
+    if output is Output.TABLE:
+        _tell(found)
+    else:
+        show_plain(found, output)
+    if not all(one["holds"] for one in found):
+        raise typer.Exit(FAILED)
+
+
+async def _examine(url: str) -> list[dict[str, Any]]:
+    refusals = list((await inspect(url)).refusals)
+    first = _finding("database", "Gnomon may run on this database.", " ".join(refusals), refusals)
+    if refusals:  # Whatever else there is to say, it would be about another schema.
+        return [first]
+    store = await open_store(url)
+    try:
+        diagnosis, now = SqlDiagnosis(store.database), await store.clock()
+        return [first] + [
+            _finding(
+                one.name, one.meaning, one.advice, [str(id) for id in await diagnosis.look(one, now=now)]
+            )
+            for one in INVARIANTS
+        ]
+    finally:
+        await store.close()
+
+
+def _finding(name: str, meaning: str, advice: str, found: list[str]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "holds": not found,
+        "meaning": meaning,
+        "advice": advice if found else None,
+        "found": found,
+    }
+
+
+def _tell(findings: list[dict[str, Any]]) -> None:
+    for one in findings:
+        typer.echo(f"{'ok   ' if one['holds'] else 'WRONG'} {one['name']}: {one['meaning']}")
+        if not one["holds"]:
+            typer.echo(f"      Do: {one['advice']}")
+            typer.echo(f"      Found: {', '.join(one['found'])}")

@@ -1,0 +1,42 @@
+"""`gnomon login`: keep a server and its key for later."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from gnomon.cli.options import chosen
+from gnomon.cli.profiles import SERVER_DEFAULT, write_profile
+from gnomon.cli.talking import KeyOption, ProfileOption, ServerOption
+from gnomon.client.remote.server import Server
+from gnomon.client.remote.wire import Address
+
+
+def login(
+    server: ServerOption = None,
+    key: KeyOption = None,
+    profile: ProfileOption = None,
+    check: Annotated[bool, typer.Option(help="Try the key before it is kept.")] = True,
+) -> None:
+    """Keep a server and its API key in the profile file, which is for you alone (0600).
+
+    Without `--key` and GNOMON_KEY it asks for the key, or reads it from stdin, so that it is in no history.
+
+    Examples:
+    ```
+    gnomon login --server https://gnomon.example:8484
+    gnomon login --profile staging --server https://staging.example:8484 < key.txt
+    ```
+    """
+    settings, _ = chosen(server=server, key=key, profile=profile)
+    given = settings.key or (
+        typer.prompt("API key", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline()
+    )
+    address = Address(settings.server or SERVER_DEFAULT, given.strip())
+    address.check()
+    if check:
+        with Server(address) as connected:
+            connected.get("/v1/jobs", limit=1)
+    typer.echo(f"Kept in {write_profile(settings.profile, address)} as {settings.profile!r}.")

@@ -1,0 +1,73 @@
+"""Which server to talk to, and with which key: from options, the environment, or a file for you alone."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from pathlib import Path
+
+from gnomon.client.remote.wire import Address
+from gnomon.errors import InvalidInput, NoKey
+from gnomon.settings import Settings
+
+SERVER_DEFAULT = "http://127.0.0.1:8484"
+OWNER_ONLY = 0o600
+
+
+def address_of(settings: Settings) -> Address:
+    """Raises NoKey, and InvalidInput for a file that others may read."""
+    kept: dict[str, str] = {}
+    if settings.server is None or settings.key is None:
+        kept = read_profiles().get(settings.profile, {})
+    url = settings.server or kept.get("server") or SERVER_DEFAULT
+    # A key goes only to the server that it was kept for.
+    is_its_server = kept.get("server") in (None, url)
+    key = settings.key or (kept.get("key") if is_its_server else None)
+    if key is None:
+        raise NoKey(url)
+    return Address(url, key)
+
+
+def read_profiles() -> dict[str, dict[str, str]]:
+    path = profile_file()
+    try:
+        with path.open("rb") as file:
+            if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & ~OWNER_ONLY:
+                raise InvalidInput("profile", f"others may read {path}. Run: chmod 600 {path}")
+            found = tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise InvalidInput("profile", f"{path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput("profile", f"{path} is not TOML: {error}.") from error
+    for name, profile in found.items():
+        if not isinstance(profile, dict) or not all(isinstance(value, str) for value in profile.values()):
+            raise InvalidInput("profile", f"{path}: [{name}] must hold `server` and `key`, both text.")
+    return found
+
+
+def write_profile(name: str, address: Address) -> Path:
+    """Put in place whole, or not at all: a full disk must not cost the other profiles."""
+    path = profile_file()
+    profiles = read_profiles() | {name: {"server": address.url, "key": address.key}}
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    new = path.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "w") as file:
+        for title, profile in profiles.items():
+            file.write(f"[{_quoted(title)}]\n")
+            file.writelines(f"{_quoted(word)} = {_quoted(value)}\n" for word, value in profile.items())
+    new.replace(path)
+    return path
+
+
+def profile_file() -> Path:
+    home = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(home) if home else Path.home() / ".config") / "gnomon" / "profiles.toml"
+
+
+def _quoted(text: str) -> str:
+    """A basic string of TOML. What was read as a setting holds no character that cannot be printed."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

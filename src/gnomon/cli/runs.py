@@ -1,0 +1,174 @@
+"""`gnomon run`: look at executions, read what they wrote, stop them, try them again, wait for them."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from gnomon.cli.exits import FAILED, UNKNOWN
+from gnomon.cli.job_options import duration
+from gnomon.cli.showing import Columns, Output, note
+from gnomon.cli.talking import Limit, Talk, path_of, pause, talks
+from gnomon.core.execution import ExecutionStatus
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Look at runs, read what they wrote, stop them, try them again, wait for them.",
+)
+
+LOOK_AGAIN_SECONDS = 0.5
+RUNS: Columns = {
+    "RUN": "execution_id",
+    "JOB": "job_name",
+    "STATUS": "status",
+    "ATTEMPT": "attempt_number",
+    "DUE": "due",
+    "STARTED": "started_at",
+    "MS": "duration_ms",
+    "ERROR": "error_message",
+}
+ATTEMPTS: Columns = {
+    "ATTEMPT": "attempt_number",
+    "WORKER": "worker_id",
+    "OUTCOME": "outcome",
+    "STARTED": "started_at",
+    "MS": "duration_ms",
+    "ERROR": lambda one: one["error"] and one["error"]["message"],
+}
+
+Run = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run.")]
+
+
+@app.command("list")
+@talks
+def list_runs(
+    talk: Talk,
+    job: Annotated[str | None, typer.Option(metavar="JOB", help="Only those of this job.")] = None,
+    status: Annotated[str | None, typer.Option(help="QUEUED, RUNNING, FAILED, ...")] = None,
+    limit: Limit = None,
+) -> None:
+    """The runs, newest first.
+
+    Examples:
+    ```
+    gnomon run list --job report --status FAILED
+    ```
+    """
+    of_job = None if job is None else talk.job_id(job)
+    status = status and status.upper()
+    talk.show_list("/v1/executions", "executions", RUNS, limit=limit, job_id=of_job, status=status)
+
+
+@app.command()
+@talks
+def show(talk: Talk, run: Run) -> None:
+    """Everything about one run, and its attempts."""
+    found = talk.server.get(path_of("executions", run))
+    attempts = talk.server.get(path_of("executions", run, "attempts"))["attempts"]
+    if talk.output is not Output.TABLE:
+        talk.show({**found, "finished_attempts": attempts})
+        return
+    talk.show(found)
+    if attempts:
+        typer.echo()
+        talk.show_many(attempts, ATTEMPTS)
+
+
+@app.command()
+@talks
+def logs(
+    talk: Talk,
+    run: Run,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run has ended.")] = False,
+) -> None:
+    """What it wrote, all attempts in order. With `-o json`, an object a line.
+
+    Examples:
+    ```
+    gnomon run logs 0198c5a2-... -f
+    ```
+    """
+    position = "0.0"
+    while True:
+        # Before the lines: none comes after the end.
+        is_over = not follow or _is_over(talk.server.get(path_of("executions", run)))
+        while lines := (page := talk.server.get(path_of("executions", run, "logs"), after=position))["lines"]:
+            for line in lines:
+                _tell(line, talk.output)
+            position = page["next_after"]
+        if is_over:
+            return
+        pause(LOOK_AGAIN_SECONDS)
+
+
+@app.command()
+@talks
+def cancel(talk: Talk, run: Run) -> None:
+    """End it if it waits, ask it to stop if it runs. What has ended stays as it is."""
+    talk.show(talk.server.post(path_of("executions", run, "cancel")))
+
+
+@app.command()
+@talks
+def retry(talk: Talk, run: Run) -> None:
+    """Run an ended one again, as a new run with the same input."""
+    talk.show(talk.server.post(path_of("executions", run, "retry")))
+
+
+@app.command()
+@talks
+def explain(talk: Talk, run: Run) -> None:
+    """Every reason why it does not run now. None: a live worker gets it at its next claim."""
+    found = talk.server.get(path_of("executions", run, "explain"))
+    talk.show_many(found["reasons"], {"CODE": "code", "REASON": "message"})
+
+
+@app.command()
+@talks
+def wait(
+    talk: Talk,
+    run: Run,
+    timeout: Annotated[str | None, typer.Option(metavar="DURATION", help="How long at most.")] = None,
+) -> None:
+    """Wait until it has ended, and show it. Exit code 0 if it completed, 1 if not, 3 if the time is over.
+
+    Examples:
+    ```
+    gnomon run wait 0198c5a2-... --timeout 5m
+    ```
+    """
+    seconds = None if timeout is None else duration(timeout, field="--timeout")
+    wait_for(talk, run, timeout_seconds=seconds)
+
+
+def wait_for(talk: Talk, run: str, *, timeout_seconds: float | None) -> None:
+    """Exits unless it completes in time."""
+    until = None if timeout_seconds is None else time.monotonic() + timeout_seconds
+    with talk.working(f"waiting for run {run}"):
+        while not _is_over(found := talk.server.get(path_of("executions", run))):
+            if until is not None and time.monotonic() >= until:
+                note(f"run {run} has not ended yet; it is {found['status']}.")
+                raise typer.Exit(UNKNOWN)
+            pause(LOOK_AGAIN_SECONDS)
+    talk.show(found)
+    if found["status"] != ExecutionStatus.COMPLETED:
+        raise typer.Exit(FAILED)
+
+
+def _is_over(run: dict[str, Any]) -> bool:
+    return ExecutionStatus(run["status"]).is_final
+
+
+def _tell(line: dict[str, Any], output: Output) -> None:
+    if output is Output.TABLE:
+        typer.echo(f"{line['at']} {line['level']:<7} {line['message']}")
+    else:
+        typer.echo(json_line(line))
+
+
+def json_line(value: object) -> str:
+    return msgspec.json.encode(value).decode()

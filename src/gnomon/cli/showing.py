@@ -1,0 +1,91 @@
+"""Answers on stdout: a table for people, JSON or YAML for programs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, assert_never
+
+import msgspec
+import typer
+
+CELL_LENGTH_MAX = 60
+_FRACTION = re.compile(r"(?<=T\d\d:\d\d:\d\d)\.\d+(?=Z|[+-]\d\d:\d\d)")
+
+# The title of a column, and the field it shows or how to find out.
+Columns = Mapping[str, str | Callable[[Any], object]]
+
+
+class Output(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+
+
+def show_many(rows: Sequence[Any], columns: Columns, output: Output) -> None:
+    """Plain columns: ids are for copying, so nothing is wrapped. An empty table has its titles."""
+    if output is not Output.TABLE:
+        show_plain(rows, output)
+        return
+    cells = [list(columns), *([_cell(_of(row, what)) for what in columns.values()] for row in rows)]
+    widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
+    for row in cells:
+        typer.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def show_one(answer: Mapping[str, Any], output: Output) -> None:
+    """All that is known, a line each; what is nested as JSON."""
+    if output is not Output.TABLE:
+        show_plain(answer, output)
+        return
+    width = max(len(name) for name in answer)
+    for name, value in answer.items():
+        typer.echo(f"{name:<{width}}  {_text(value)}".rstrip())
+
+
+def show_plain(answer: object, output: Output) -> None:
+    match output:
+        case Output.JSON | Output.TABLE:
+            typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+        case Output.YAML:
+            typer.echo(yaml_of(answer), nl=False)
+        case _:
+            assert_never(output)
+
+
+def yaml_of(answer: object) -> str:
+    return msgspec.yaml.encode(answer).decode()
+
+
+def note(words: str) -> None:
+    """For a person, beside the answer."""
+    typer.echo(f"gnomon: {words}", err=True)
+
+
+def _of(row: Any, what: str | Callable[[Any], object]) -> object:
+    return row[what] if isinstance(what, str) else what(row)
+
+
+def _cell(value: object) -> str:
+    text = " ".join(_text(value).split())
+    return text if len(text) <= CELL_LENGTH_MAX else text[: CELL_LENGTH_MAX - 1] + "…"
+
+
+def _text(value: object) -> str:
+    match value:
+        case None:
+            return "-"
+        case True:
+            return "yes"
+        case False:
+            return "no"
+        case str():
+            return _FRACTION.sub("", value)
+        case list() if all(isinstance(word, str) for word in value):
+            return ",".join(value) or "-"
+        case dict() | list():
+            return json.dumps(value, ensure_ascii=False)
+        case _:
+            return str(value)

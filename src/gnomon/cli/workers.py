@@ -1,0 +1,46 @@
+"""`gnomon workers`: who runs jobs, and how to send them home."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gnomon.cli.showing import Columns
+from gnomon.cli.talking import Limit, Talk, path_of, talks
+
+app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="markdown", help="Who runs jobs, and how to send them home."
+)
+
+WORKERS: Columns = {
+    "WORKER": "worker_id",
+    "STATUS": lambda one: one["status"] if one["is_live"] or one["status"] != "ACTIVE" else "SILENT",
+    "RUNNING": lambda one: f"{one['current_jobs']}/{one['capacity']}",
+    "KINDS": "kinds",
+    "QUEUES": "queues",
+    "LAST SEEN": "last_heartbeat",
+}
+
+Worker = Annotated[str, typer.Argument(metavar="WORKER", help="The name of a worker.")]
+
+
+@app.command("list")
+@talks
+def list_workers(talk: Talk, limit: Limit = None) -> None:
+    """The workers by name. SILENT: it did not say good-bye, and has not been heard of for a minute."""
+    talk.show_list("/v1/workers", "workers", WORKERS, limit=limit)
+
+
+@app.command()
+@talks
+def show(talk: Talk, worker: Worker) -> None:
+    """Everything about one worker."""
+    talk.show(talk.server.get(path_of("workers", worker)))
+
+
+@app.command()
+@talks
+def drain(talk: Talk, worker: Worker) -> None:
+    """Ask it to take nothing new, and to leave when it has finished."""
+    talk.show_many([talk.server.post(path_of("workers", worker, "drain"))], WORKERS)

@@ -1,0 +1,76 @@
+"""Why something does not run: the facts from the store, the reasons from the core."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gnomon.client.surroundings import Surroundings
+from gnomon.core.execution import ExecutionId, ExecutionStatus, WorkerId
+from gnomon.core.explaining import AHEAD_MAX, Place, Prospect, Reason, why_no_fire, why_not
+from gnomon.core.job import JobId
+from gnomon.core.limits import PAGE_LIMIT_MAX
+from gnomon.core.records import ExecutionFilter
+from gnomon.core.worker import Worker
+
+SHOWN_MAX = 5
+WORKERS_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Of one execution, or of a job with those of its executions that wait."""
+
+    reasons: tuple[Reason, ...]
+    executions: tuple[tuple[ExecutionId, tuple[Reason, ...]], ...] = ()
+
+
+class Explaining:
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._own = surroundings
+        self._executions = surroundings.store.executions
+
+    async def execution(self, execution_id: ExecutionId) -> Explanation:
+        """Raises ExecutionNotFound. No reasons: a live worker would get it at its next claim."""
+        return Explanation(await self._reasons(execution_id, await self._workers()))
+
+    async def job(self, job_id: JobId) -> Explanation:
+        """Raises JobNotFound. No reasons: one of its executions would be claimed next."""
+        now, tenant_id = self._own.clock.now(), self._own.tenant_id
+        job = await self._own.store.jobs.get(tenant_id, job_id)
+        workers = await self._workers()
+        waiting: list[ExecutionId] = []
+        for status in (ExecutionStatus.QUEUED, ExecutionStatus.PENDING, ExecutionStatus.RUNNING):
+            wanted = ExecutionFilter(job_id, status)
+            page = await self._executions.page(tenant_id, wanted, now=now, limit=SHOWN_MAX)
+            waiting += [one.id for one in page.items]
+        shown = [(one, await self._reasons(one, workers)) for one in waiting[:SHOWN_MAX]]
+        is_next = any(not reasons for _, reasons in shown)
+        return Explanation(() if is_next else why_no_fire(job, now=now), tuple(shown))
+
+    async def _reasons(self, execution_id: ExecutionId, workers: list[Worker]) -> tuple[Reason, ...]:
+        now, tenant_id = self._own.clock.now(), self._own.tenant_id
+        # First the place: an execution that is claimed in between is then seen where it is.
+        place = await self._executions.place(tenant_id, execution_id)
+        execution = await self._executions.get(tenant_id, execution_id, now=now)
+        prospects = [] if place is None else await self._prospects(place, workers)
+        return why_not(execution, place, now=now, workers=workers, prospects=prospects)
+
+    async def _prospects(self, place: Place, workers: list[Worker]) -> list[Prospect]:
+        now, offers = self._own.clock.now(), {}
+        fitting = [one for one in workers if one.is_live(now) and one.free and place.lane.fits(one)]
+        for worker in fitting:
+            offer = (worker.kinds, worker.queues, worker.capabilities)
+            if offer not in offers:  # Workers of one kind see the same queue.
+                offers[offer] = await self._executions.ahead(place, worker, now=now, limit=AHEAD_MAX)
+        return [Prospect(one, offers[one.kinds, one.queues, one.capabilities]) for one in fitting]
+
+    async def _workers(self) -> list[Worker]:
+        found: list[Worker] = []
+        after: WorkerId | None = None
+        while len(found) < WORKERS_MAX:
+            page = await self._own.store.workers.list(limit=PAGE_LIMIT_MAX, after=after)
+            found += page
+            if len(page) < PAGE_LIMIT_MAX:
+                break
+            after = page[-1].id
+        return found

@@ -1,0 +1,182 @@
+"""What a worker that has no store of its own does: claim, hold on, write down, over somebody who has one.
+
+The outcome of an attempt is decided here, by core/lifecycle.py, from the lease as the store has it. What a
+worker says is checked against the fence, and against the name of the worker that was given the lease.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from random import Random
+from typing import NamedTuple
+
+from gnomon.client.surroundings import Surroundings
+from gnomon.core.document import Document
+from gnomon.core.execution import AttemptOutcome, ExecutionId, ExecutionStatus, WorkerId
+from gnomon.core.lease import LEASE, Claim, ClaimRequest, Leased
+from gnomon.core.lifecycle import (
+    Cancelled,
+    Failed,
+    LeaseExpired,
+    Outcome,
+    Released,
+    Snoozed,
+    Succeeded,
+    TimedOut,
+    after,
+)
+from gnomon.core.records import Checkpoint, LogLine
+from gnomon.errors import ExecutionNotFound
+from gnomon.store.base import Applied, Decision
+from gnomon.store.hints import Topic
+
+# How an attempt that ended in this way is kept; a replay is known by it.
+_ATTEMPTS: dict[type[Outcome], AttemptOutcome] = {
+    Succeeded: AttemptOutcome.COMPLETED,
+    Failed: AttemptOutcome.FAILED,
+    TimedOut: AttemptOutcome.TIMEOUT,
+    Cancelled: AttemptOutcome.CANCELLED,
+    Snoozed: AttemptOutcome.SNOOZED,
+    Released: AttemptOutcome.RELEASED,
+    LeaseExpired: AttemptOutcome.EXPIRED,
+}
+# Between two looks of a claim that waits, where no hint comes.
+LOOK_AGAIN = timedelta(seconds=1)
+
+
+class Handed(NamedTuple):
+    """An execution in a worker's hands, and the state from which it goes on."""
+
+    leased: Leased
+    state: Document | None
+
+
+class Kept(NamedTuple):
+    """A lease that still holds."""
+
+    claim: Claim
+    cancel_requested: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    claim: Claim
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of an ending. `status` is where the execution went, if the ending was applied now."""
+
+    claim: Claim
+    applied: Applied
+    status: ExecutionStatus | None = None
+
+
+class Leases:
+    def __init__(self, surroundings: Surroundings, *, lease: timedelta = LEASE) -> None:
+        self._own = surroundings
+        self._executions = surroundings.store.executions
+        self._random = Random()  # noqa: S311 - jitter, no secret.
+        self.lease = lease
+
+    async def claim(
+        self, request: ClaimRequest, *, wait: timedelta = timedelta(0), stop: asyncio.Event | None = None
+    ) -> Sequence[Handed]:
+        """Executions that fit; if there are none, those that come within `wait`. Raises WorkerNotFound.
+
+        The same request asked again gets what it got the first time and still holds. `stop` ends the wait.
+        """
+        loop = asyncio.get_running_loop()
+        until = loop.time() + wait.total_seconds()
+        with self._own.bells.listening(Topic.WORK) as bell:
+            while True:
+                now = self._own.clock.now()
+                leased = await self._executions.claim(request, now=now, lease_until=now + self.lease)
+                left = timedelta(seconds=until - loop.time())
+                is_over = left <= timedelta(0) or (stop is not None and stop.is_set())
+                # A repeat has used its id up, so it would find nothing later either.
+                if leased or is_over or request.is_repeat:
+                    return await self._with_states(leased)
+                await bell.wait(min(left, LOOK_AGAIN))
+
+    async def renew(self, worker: WorkerId, claims: Sequence[Claim]) -> Sequence[Kept]:
+        """Those that still hold; the others are lost, and their work must stop."""
+        own = await self._own_claims(worker, claims)
+        held = await self._executions.renew(own, lease_until=self._own.clock.now() + self.lease)
+        return [Kept(one.claim, one.cancel_requested) for one in held]
+
+    async def complete(self, worker: WorkerId, endings: Sequence[Ending]) -> Sequence[Written]:
+        """Each once, whatever is repeated. In order."""
+        now = self._own.clock.now()
+        found = await self._executions.held([ending.claim for ending in endings])
+        leased = {one.claim: one for one in found if one.worker == worker}
+        decisions = {
+            ending.claim: Decision(
+                ending.claim,
+                after(leased[ending.claim], ending.outcome, now=now, jitter=self._random.random()),
+            )
+            for ending in endings
+            if ending.claim in leased
+        }
+        answers = await self._executions.apply(list(decisions.values()), now=now)
+        applied = dict(zip(decisions, answers, strict=True))
+        before = await self._executions.settled([one.claim for one in endings if one.claim not in leased])
+        written = [_written(ending, decisions, applied, before) for ending in endings]
+        self._tell(written)
+        return written
+
+    async def current_claim(self, execution_id: ExecutionId) -> int | None:
+        """How often it was handed out, if it exists: what a late worker is told."""
+        try:
+            return (
+                await self._executions.get(self._own.tenant_id, execution_id, now=self._own.clock.now())
+            ).claim
+        except ExecutionNotFound:
+            return None
+
+    async def checkpoint(self, worker: WorkerId, checkpoints: Sequence[Checkpoint]) -> Sequence[Claim]:
+        """Those that were kept; the others are lost."""
+        own = set(await self._own_claims(worker, [one.claim for one in checkpoints]))
+        kept = [one for one in checkpoints if one.claim in own]
+        return await self._own.store.checkpoints.save(kept) if kept else []
+
+    async def log(self, worker: WorkerId, lines: Sequence[LogLine]) -> Sequence[Claim]:
+        """Those whose lines were kept; a line that is sent twice is one line."""
+        own = set(await self._own_claims(worker, [line.claim for line in lines]))
+        kept = [line for line in lines if line.claim in own]
+        return await self._own.store.logs.append(kept) if kept else []
+
+    async def _own_claims(self, worker: WorkerId, claims: Sequence[Claim]) -> Sequence[Claim]:
+        return [one.claim for one in await self._executions.held(claims) if one.worker == worker]
+
+    async def _with_states(self, leased: Sequence[Leased]) -> Sequence[Handed]:
+        """A first attempt has no state, and costs no query."""
+        again: list[ExecutionId] = [one.claim.execution_id for one in leased if one.claim.number > 1]
+        kept = await self._own.store.checkpoints.load(again) if again else {}
+        states = {execution_id: checkpoint.state for execution_id, checkpoint in kept.items()}
+        return [Handed(one, states.get(one.claim.execution_id)) for one in leased]
+
+    def _tell(self, written: Sequence[Written]) -> None:
+        for one in written:
+            if one.status is not None and one.status.is_final:
+                self._own.ends.tell(one.claim.execution_id)
+        if any(one.status is ExecutionStatus.PENDING for one in written):
+            self._own.announce(Topic.WORK)  # Given back: somebody else may have a free slot for it now.
+
+
+def _written(
+    ending: Ending,
+    decisions: Mapping[Claim, Decision],
+    applied: Mapping[Claim, Applied],
+    before: Mapping[Claim, AttemptOutcome],
+) -> Written:
+    claim = ending.claim
+    if claim in applied:
+        status = decisions[claim].change.status if applied[claim] is Applied.APPLIED else None
+        return Written(claim, applied[claim], status)
+    is_replay = before.get(claim) is _ATTEMPTS[type(ending.outcome)]
+    return Written(claim, Applied.REPLAYED if is_replay else Applied.LOST)

@@ -1,0 +1,115 @@
+"""A server, for a program that asks one thing after the other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any
+from uuid import uuid4
+
+import httpcore
+import msgspec
+
+from gnomon.client.remote.wire import (
+    TROUBLE,
+    Address,
+    Request,
+    ServerRefused,
+    answer_of,
+    request_to,
+    trusted,
+    unreachable,
+)
+from gnomon.core.limits import PAGE_LIMIT_MAX
+from gnomon.errors import GnomonError, ServerUnreachable
+
+PATIENCE_SECONDS = 30.0
+CONNECT_SECONDS = 5.0
+# Between tries of a call that may be repeated. A node that starts anew is back by then.
+PAUSES_SECONDS = (0.2, 0.5, 1.0)
+WORTH_ANOTHER_TRY = frozenset({429, 502, 503, 504})
+
+
+class Server:
+    """Calls that may be repeated are, for a moment, when no answer comes: a node may be starting anew."""
+
+    def __init__(self, address: Address, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        address.check()
+        self.address = address
+        self._sleep = sleep
+        self._pool = httpcore.ConnectionPool(ssl_context=trusted())
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.close()
+
+    # Calls ---------------------------------------------------------------------------------------------
+
+    def get(self, path: str, **query: object) -> Any:
+        return self._insist(request_to(self.address, "GET", path, query=query))
+
+    def post(self, path: str, body: object = None) -> Any:
+        """Once: whether it may be repeated is not known here."""
+        return self._once(self._with_body("POST", path, body))
+
+    def send(self, method: str, path: str, body: object = None) -> Any:
+        """With an idempotency key, so that it happens once, however often it has to be sent."""
+        return self._insist(self._with_body(method, path, body, ("Idempotency-Key", str(uuid4()))))
+
+    def delete(self, path: str, *, version: int | None = None) -> Any:
+        headers = [] if version is None else [("If-Match", f'"{version}"')]
+        return self._once(request_to(self.address, "DELETE", path, headers=headers))
+
+    def pages(self, path: str, noun: str, *, limit: int | None, **query: object) -> Iterator[Any]:
+        """The items of a list, page after page, up to `limit` of them or all."""
+        cursor, left = None, limit
+        while left is None or left > 0:
+            size = PAGE_LIMIT_MAX if left is None else min(left, PAGE_LIMIT_MAX)
+            page = self.get(path, limit=size, cursor=cursor, **query)
+            yield from page[noun]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+            left = None if left is None else left - len(page[noun])
+
+    # On the wire ---------------------------------------------------------------------------------------
+
+    def _with_body(self, method: str, path: str, body: object, *headers: tuple[str, str]) -> Request:
+        content = None if body is None else msgspec.json.encode(body)
+        return request_to(self.address, method, path, content=content, headers=headers)
+
+    def _insist(self, request: Request) -> Any:
+        for pause in PAUSES_SECONDS:
+            try:
+                return self._once(request)
+            except GnomonError as error:
+                if not _is_worth_another_try(error):
+                    raise
+                wait = error.details.get("retry_after_seconds", pause)
+            self._sleep(wait if isinstance(wait, int | float) else pause)
+        return self._once(request)
+
+    def _once(self, request: Request) -> Any:
+        timeout = {"connect": CONNECT_SECONDS, "read": PATIENCE_SECONDS, "write": PATIENCE_SECONDS}
+        try:
+            answer = self._pool.request(
+                request.method,
+                request.url,
+                headers=request.headers,
+                content=request.content,
+                extensions={"timeout": timeout},
+            )
+        except TROUBLE as error:
+            raise unreachable(self.address, error) from error
+        return msgspec.json.decode(answer_of(answer.status, answer.content))
+
+
+def _is_worth_another_try(error: GnomonError) -> bool:
+    if isinstance(error, ServerRefused):
+        return error.http_status in WORTH_ANOTHER_TRY
+    return isinstance(error, ServerUnreachable)

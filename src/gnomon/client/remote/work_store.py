@@ -1,0 +1,242 @@
+"""What a worker needs of a store, over HTTP: the same promises, kept by a server that has one.
+
+The server decides how long a lease lasts and what an outcome comes to. Times that a worker passes in are not
+sent, except that of a log line.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+from urllib.parse import quote
+from uuid import UUID
+
+import msgspec
+
+from gnomon.client.remote.line import PATIENCE, Line, batches
+from gnomon.client.remote.wire import Address, ServerRefused
+from gnomon.client.remote.work_forms import (
+    Claimed,
+    CompleteAnswer,
+    KeptAnswer,
+    Lease,
+    RenewAnswer,
+    WorkerAnswer,
+    checkpoint_form,
+    claim_of,
+    completion_form,
+    document_of,
+    held,
+    leased_of,
+    line_form,
+    registration_form,
+    revision_of,
+    worker_of,
+)
+from gnomon.core.execution import ExecutionId, WorkerId
+from gnomon.core.job import Revision
+from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
+from gnomon.core.records import Checkpoint, LogLine
+from gnomon.core.worker import Registration, Worker
+from gnomon.errors import Forbidden, LeaseLost, StoreUnavailable, WorkerNotFound
+from gnomon.store.base import Applied, Decision
+
+# A claim that finds nothing waits for so long at the server. A drain waits for it, so it is not longer.
+WAIT = timedelta(seconds=3)
+REVISIONS_MAX = 1000
+
+Form = TypeVar("Form")
+
+
+def tell_nobody() -> None:
+    """For who does not claim."""
+
+
+class RemoteStore:
+    """`answered` is called after each claim: the next one need not pause, for the server does the waiting."""
+
+    def __init__(
+        self, address: Address, worker: WorkerId, *, answered: Callable[[], None] = tell_nobody
+    ) -> None:
+        line = Line(address)
+        self._line = line
+        self.workers = RemotePresence(line, worker)
+        self.checkpoints = RemoteCheckpoints(line, worker)
+        self.logs = RemoteLogs(line, worker)
+        self.executions = RemoteLeases(line, worker, self.checkpoints, lambda: answered())
+
+    async def close(self) -> None:
+        await self._line.close()
+
+
+class RemotePresence:
+    def __init__(self, line: Line, worker: WorkerId) -> None:
+        self._line = line
+        self._path = f"/v1/workers/{quote(worker, safe='')}"
+
+    async def introduce(self, registration: Registration) -> timedelta:
+        """Register, and learn how long a lease of this server lasts."""
+        answer = await self._line.post("/v1/workers", _encoded(registration_form(registration)))
+        return timedelta(seconds=msgspec.json.decode(answer, type=WorkerAnswer).lease_seconds)
+
+    async def register(self, registration: Registration, *, now: datetime) -> None:
+        await self.introduce(registration)
+
+    async def beat(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> Worker:
+        return worker_of(await self._told(worker_id, "heartbeat", {"boot": str(boot)}))
+
+    async def leave(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> None:
+        await self._told(worker_id, "leave", {"boot": str(boot)})
+
+    async def get(self, worker_id: WorkerId) -> Worker:
+        """A key that may only work may not look. Then it is as if nobody had the name."""
+        try:
+            answer = await self._line.get(self._path)
+        except ServerRefused as error:
+            if error.code in (WorkerNotFound.code, Forbidden.code):
+                raise WorkerNotFound(worker_id) from error
+            raise
+        return worker_of(msgspec.json.decode(answer, type=WorkerAnswer))
+
+    async def clock(self, boot: UUID) -> datetime:
+        """What time it is for the server."""
+        try:
+            answer = await self._line.post(f"{self._path}/heartbeat", _encoded({"boot": str(boot)}))
+        except ServerRefused as error:  # Forgotten, or a namesake took over: the heartbeat sees to it.
+            raise StoreUnavailable(str(error)) from error
+        return msgspec.json.decode(answer, type=WorkerAnswer).server_time
+
+    async def _told(self, worker_id: WorkerId, verb: str, form: Mapping[str, Any]) -> WorkerAnswer:
+        try:
+            answer = await self._line.post(f"{self._path}/{verb}", _encoded(form))
+        except ServerRefused as error:
+            if error.code == WorkerNotFound.code:
+                raise WorkerNotFound(worker_id) from error
+            raise
+        return msgspec.json.decode(answer, type=WorkerAnswer)
+
+
+class RemoteCheckpoints:
+    """What earlier attempts have kept comes with the claim, so that nobody has to ask for it."""
+
+    def __init__(self, line: Line, worker: WorkerId) -> None:
+        self._line = line
+        self._worker = worker
+        self.came_along: Mapping[ExecutionId, Checkpoint] = {}
+
+    async def save(self, checkpoints: Sequence[Checkpoint]) -> Sequence[Claim]:
+        return await _kept(
+            self._line, self._worker, "checkpoint", "checkpoints", checkpoints, checkpoint_form
+        )
+
+    async def load(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, Checkpoint]:
+        """Of executions of the latest claim."""
+        return {id: self.came_along[id] for id in execution_ids if id in self.came_along}
+
+
+class RemoteLogs:
+    def __init__(self, line: Line, worker: WorkerId) -> None:
+        self._line = line
+        self._worker = worker
+
+    async def append(self, lines: Sequence[LogLine]) -> Sequence[Claim]:
+        return await _kept(self._line, self._worker, "logs", "lines", lines, line_form)
+
+
+class RemoteLeases:
+    def __init__(
+        self, line: Line, worker: WorkerId, checkpoints: RemoteCheckpoints, answered: Callable[[], None]
+    ) -> None:
+        self._line = line
+        self._worker = worker
+        self._checkpoints = checkpoints
+        self._answered = answered
+        self._revisions: OrderedDict[tuple[str, int], Revision] = OrderedDict()
+
+    async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
+        form = {
+            "worker_id": request.worker,
+            "request_id": str(request.id),
+            "kinds": sorted(request.kinds),
+            "queues": sorted(request.queues),
+            "capabilities": sorted(request.capabilities),
+            "limit": request.limit,
+            "wait_seconds": WAIT.total_seconds(),
+            "is_repeat": request.is_repeat,
+        }
+        answer = await self._line.post("/v1/leases/claim", _encoded(form), patience=WAIT + PATIENCE)
+        leases = msgspec.json.decode(answer, type=Claimed).leases
+        self._checkpoints.came_along = {
+            claim.execution_id: Checkpoint(claim, state, None, one.started_at)
+            for one in leases
+            if (state := document_of(one.checkpoint)) is not None
+            for claim in [claim_of(one)]
+        }
+        self._answered()
+        return [leased_of(one, self._worker, self._revision(one)) for one in leases]
+
+    async def renew(self, claims: Sequence[Claim], *, lease_until: datetime) -> Sequence[Renewed]:
+        found: list[Renewed] = []
+        for batch in batches([_encoded(held(claim)) for claim in claims]):
+            answer = await _unless_lost(self._line, "renew", _batch(self._worker, "leases", batch))
+            if answer is not None:
+                renewed = msgspec.json.decode(answer, type=RenewAnswer).renewed
+                found += [Renewed(claim_of(one), one.command == "cancel") for one in renewed]
+        return found
+
+    async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Applied]:
+        found: list[Applied] = []
+        for batch in batches([_encoded(completion_form(one, now=now)) for one in decisions]):
+            answer = await _unless_lost(self._line, "complete", _batch(self._worker, "completions", batch))
+            if answer is None:
+                found += [Applied.LOST] * len(batch)
+            else:
+                results = msgspec.json.decode(answer, type=CompleteAnswer).results
+                found += [Applied(one.answer) for one in results]
+        return found
+
+    def _revision(self, one: Lease) -> Revision:
+        """Read once: a revision never changes."""
+        key = (one.job_id, one.revision)
+        known = self._revisions.get(key)
+        if known is None:
+            known = self._revisions[key] = revision_of(one)
+            if len(self._revisions) > REVISIONS_MAX:
+                self._revisions.popitem(last=False)
+        return known
+
+
+async def _kept(
+    line: Line,
+    worker: WorkerId,
+    verb: str,
+    noun: str,
+    items: Sequence[Form],
+    form_of: Callable[[Form], Mapping[str, Any]],
+) -> Sequence[Claim]:
+    found: dict[Claim, None] = {}
+    for batch in batches([_encoded(form_of(one)) for one in items]):
+        answer = await _unless_lost(line, verb, _batch(worker, noun, batch))
+        if answer is not None:
+            found |= {claim_of(one): None for one in msgspec.json.decode(answer, type=KeptAnswer).kept}
+    return list(found)
+
+
+async def _unless_lost(line: Line, verb: str, content: bytes) -> bytes | None:
+    """None if nothing of it is held any more."""
+    try:
+        return await line.post(f"/v1/leases/{verb}", content)
+    except ServerRefused as error:
+        if error.code == LeaseLost.code:
+            return None
+        raise
+
+
+def _batch(worker: WorkerId, noun: str, items: Sequence[bytes]) -> bytes:
+    return b'{"worker_id":%b,"%b":[%b]}' % (_encoded(worker), noun.encode(), b",".join(items))
+
+
+def _encoded(form: object) -> bytes:
+    return msgspec.json.encode(form)

@@ -1,0 +1,191 @@
+"""Why an execution, or a job, does not run now: every reason, from the predicates by which work is claimed.
+
+There is no reason exactly if some live worker, asking for as many as it has free slots, would be given it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, WaitsFor
+from gnomon.core.instants import instant_text
+from gnomon.core.job import Job, JobId, JobStatus
+from gnomon.core.lease import Lane
+from gnomon.core.schedule import Manual, Overlap
+from gnomon.core.worker import Worker
+
+AHEAD_MAX = 10_000  # Nobody needs to know more exactly how long a queue is.
+
+
+class Obstacle(StrEnum):
+    ENDED = "ended"
+    RUNNING = "running"
+    NOT_DUE = "not_due"
+    WAITS_FOR_JOB = "waits_for_job"
+    WAITS_FOR_SLOT = "waits_for_slot"
+    WAITS_FOR_SWEEP = "waits_for_sweep"  # Its gate is open; who opens it comes by every two seconds.
+    NO_WORKER = "no_worker"
+    NO_FREE_SLOT = "no_free_slot"
+    BEHIND_OTHERS = "behind_others"
+    PAUSED = "paused"
+    CANCELLED = "cancelled"
+    DELETED = "deleted"
+    EXHAUSTED = "exhausted"
+    MANUAL = "manual"
+    OVERDUE = "overdue"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """For a machine, for a person, and with the numbers."""
+
+    code: Obstacle
+    message: str
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+class Needed(NamedTuple):
+    job_id: JobId
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An execution that waits. `taken` of its job's `slots` are filled; `needed` have not succeeded yet."""
+
+    execution_id: ExecutionId
+    lane: Lane
+    priority: int
+    due: datetime
+    waits_for: WaitsFor | None
+    slots: int | None
+    taken: int
+    needed: tuple[Needed, ...] = ()
+
+
+class Prospect(NamedTuple):
+    """A live worker that fits, and how many it would claim before this one."""
+
+    worker: Worker
+    ahead: int
+
+
+def why_not(
+    execution: Execution,
+    place: Place | None,
+    *,
+    now: datetime,
+    workers: Sequence[Worker],
+    prospects: Sequence[Prospect],
+) -> tuple[Reason, ...]:
+    """`workers` are all that are known; `prospects` the live ones that fit and have a free slot."""
+    if place is None:
+        return (_where(execution),)
+    return (*_its_own(place, now=now), *_of_workers(place.lane, workers, prospects, now=now))
+
+
+def _where(execution: Execution) -> Reason:
+    if execution.status.is_final:
+        return Reason(Obstacle.ENDED, f"It has ended: {execution.status}.", {"status": execution.status})
+    worker = execution.worker
+    since = None if execution.started_at is None else instant_text(execution.started_at)
+    if execution.status is not ExecutionStatus.RUNNING:
+        return Reason(Obstacle.RUNNING, "It is on its way to a worker. Look again.")
+    return Reason(
+        Obstacle.RUNNING, f"It runs on {worker} since {since}.", {"worker_id": worker, "started_at": since}
+    )
+
+
+def _its_own(place: Place, *, now: datetime) -> list[Reason]:
+    reasons = []
+    if place.due > now:
+        due = instant_text(place.due)
+        reasons.append(Reason(Obstacle.NOT_DUE, f"It is not due before {due}.", {"due": due}))
+    if place.waits_for is WaitsFor.JOBS:
+        reasons += [
+            Reason(
+                Obstacle.WAITS_FOR_JOB,
+                f"It waits for a success of the job {needed.name!r}.",
+                {"job_id": str(needed.job_id), "name": needed.name},
+            )
+            for needed in place.needed
+        ]
+    if place.waits_for is WaitsFor.SLOT and place.slots is not None and place.taken >= place.slots:
+        reasons.append(
+            Reason(
+                Obstacle.WAITS_FOR_SLOT,
+                f"{place.taken} of the {place.slots} runs that its job may have at once are there.",
+                {"taken": place.taken, "slots": place.slots},
+            )
+        )
+    if place.waits_for is not None and not reasons:
+        reasons.append(Reason(Obstacle.WAITS_FOR_SWEEP, "What it waited for is there; it is let in soon."))
+    return reasons
+
+
+def _of_workers(
+    lane: Lane, workers: Sequence[Worker], prospects: Sequence[Prospect], *, now: datetime
+) -> list[Reason]:
+    if any(ahead < worker.free for worker, ahead in prospects):
+        return []
+    if prospects:
+        worker, ahead = min(prospects, key=lambda one: one.ahead - one.worker.free)
+        return [
+            Reason(
+                Obstacle.BEHIND_OTHERS,
+                f"{ahead} others come first, and {worker.id} has {worker.free} free slots.",
+                {"ahead": ahead, "worker_id": worker.id, "free": worker.free},
+            )
+        ]
+    fitting = [worker for worker in workers if worker.is_live(now) and lane.fits(worker)]
+    if fitting:
+        busy = {worker.id: f"{worker.running} of {worker.slots}" for worker in fitting}
+        return [Reason(Obstacle.NO_FREE_SLOT, "Every worker that fits is full.", {"running": busy})]
+    return [_no_worker(lane, [worker for worker in workers if worker.is_live(now)])]
+
+
+def _no_worker(lane: Lane, live: Sequence[Worker]) -> Reason:
+    wanted = {"kind": lane.kind, "queue": lane.queue, "capabilities": sorted(lane.capabilities)}
+    if not live:
+        return Reason(Obstacle.NO_WORKER, "No worker is alive.", wanted)
+    missing = []
+    if not any(lane.kind in worker.kinds for worker in live):
+        missing.append(f"the kind {lane.kind!r}")
+    if not any(lane.queue in worker.queues for worker in live):
+        missing.append(f"the queue {lane.queue!r}")
+    missing += [
+        f"the capability {one!r}"
+        for one in sorted(lane.capabilities)
+        if not any(one in worker.capabilities for worker in live)
+    ]
+    what = ", ".join(missing) or "all that it needs at once"
+    return Reason(Obstacle.NO_WORKER, f"No live worker has {what}.", {**wanted, "live_workers": len(live)})
+
+
+def why_no_fire(job: Job, *, now: datetime) -> tuple[Reason, ...]:
+    """Why a job does not start a run by itself now. Empty only in the moment between due and fired."""
+    match job.status:
+        case JobStatus.DELETED:
+            return (Reason(Obstacle.DELETED, "The job was deleted."),)
+        case JobStatus.CANCELLED:
+            return (Reason(Obstacle.CANCELLED, "The job was cancelled."),)
+        case JobStatus.COMPLETED:
+            return (Reason(Obstacle.EXHAUSTED, "Nothing is left to fire."),)
+    reasons = []
+    if job.status is JobStatus.PAUSED:
+        reasons.append(Reason(Obstacle.PAUSED, "The job is paused: its due times are skipped."))
+    if isinstance(job.definition.schedule.timing, Manual):
+        reasons.append(Reason(Obstacle.MANUAL, "It has no schedule: it runs when somebody asks."))
+    elif job.next_run_time is not None:
+        due = instant_text(job.next_run_time)
+        overlap = job.definition.schedule.overlap
+        details = {"next_run_time": due} | ({} if overlap is Overlap.ALLOW else {"overlap_policy": overlap})
+        if job.next_run_time > now:
+            reasons.append(Reason(Obstacle.NOT_DUE, f"Its next time is {due}.", details))
+        else:
+            reasons.append(Reason(Obstacle.OVERDUE, f"Due since {due}: no scheduler has come yet.", details))
+    return tuple(reasons)

@@ -1,0 +1,110 @@
+"""The log of events: read in the order of commits, so that who reads on misses nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import NamedTuple
+from uuid import UUID
+
+from gnomon.core.document import Document
+from gnomon.core.events import Event, EventType
+from gnomon.core.job import TenantId
+from gnomon.core.limits import check_limit
+from gnomon.errors import EventsGone
+from gnomon.store.database import Database, Row, Rows
+
+# A row may speak for ten thousand, so not many of them at a time.
+ROWS_AT_ONCE = 8
+
+
+class Position(NamedTuple):
+    """Of one event: its transaction, its row, and its place in the batch that the row speaks for."""
+
+    batch: int = 0
+    row: int = 0
+    place: int = 0
+
+
+class Happened(NamedTuple):
+    position: Position
+    event: Event
+
+
+class _Found(NamedTuple):
+    position: Position
+    row: Row
+    subject: UUID
+
+
+class SqlEvents:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def end(self) -> Position:
+        """Where somebody begins who wants to know what happens from now on."""
+        [row] = await self._database.read("events_end")
+        return Position(row["batch"], row["position"], 1 << 30 if row["position"] else 0)
+
+    async def after(
+        self,
+        tenant_id: TenantId,
+        position: Position,
+        *,
+        limit: int,
+        types: Collection[EventType] | None = None,
+    ) -> Sequence[Happened]:
+        """Up to `limit` events after that one, in order. Empty: nothing yet."""
+        rows = await self._database.read(
+            "events_after",
+            tenant_id=tenant_id,
+            batch=position.batch,
+            position=position.row,
+            types=None if types is None else self._types(types),
+            limit=ROWS_AT_ONCE,
+        )
+        found = list(islice(_after(rows, position), check_limit(limit)))
+        jobs = await self._jobs(found)
+        return [Happened(place, _event(row, tenant_id, subject, jobs)) for place, row, subject in found]
+
+    async def check_kept(self, position: Position) -> None:
+        """Raises EventsGone if the event is no longer there, and perhaps others after it."""
+        [row] = await self._database.read("event_kept", batch=position.batch, position=position.row)
+        if not row["known"]:
+            raise EventsGone
+
+    def _types(self, types: Collection[EventType]) -> object:
+        names = sorted(types)
+        return names if self._database.dead_rows_linger else json.dumps(names)
+
+    async def _jobs(self, found: Sequence[_Found]) -> dict[UUID, UUID]:
+        """The jobs of the executions that are spoken of. Those that retention took are missing."""
+        wanted = {subject for _, row, subject in found if row["type"].startswith("execution.")}
+        if not wanted:
+            return {}
+        batch = Rows("wanted", ("id",), [(one,) for one in wanted])
+        return {row["id"]: row["job_id"] for row in await self._database.read("executions_jobs", batch)}
+
+
+def _after(rows: Sequence[Row], position: Position) -> Iterator[_Found]:
+    """One by one, so that a row that speaks for thousands is not unfolded whole."""
+    for row in rows:
+        for place, subject in enumerate(json.loads(row["subjects"]), start=1):
+            at = Position(row["batch"], row["position"], place)
+            if at > position:
+                yield _Found(at, row, UUID(subject))
+
+
+def _event(row: Row, tenant_id: TenantId, subject: UUID, jobs: dict[UUID, UUID]) -> Event:
+    kind = EventType(row["type"])
+    at: datetime = row["happened_at"]
+    if kind.startswith("execution."):
+        job_id = jobs.get(subject)
+        data = {"execution_id": str(subject), "job_id": None if job_id is None else str(job_id)}
+        place = f"executions/{subject}"
+    else:
+        data, place = {"job_id": str(subject)}, f"jobs/{subject}"
+    document = Document(json.dumps(data))
+    return Event(subject, f"/tenants/{tenant_id}", kind, at, place, document)

@@ -1,0 +1,77 @@
+"""How an execution that waits stands: its gate, and its place in the queue. Only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from gnomon.core.execution import ExecutionId, ExecutionStatus, RecentRun, WaitsFor
+from gnomon.core.explaining import Needed, Place
+from gnomon.core.job import JobId, TenantId
+from gnomon.core.lease import Lane, Offer
+from gnomon.core.limits import check_limit
+from gnomon.store.database import Database, Rows
+from gnomon.store.lanes import Lanes
+from gnomon.store.rows import names_of
+
+
+class Prospects:
+    def __init__(self, database: Database, lanes: Lanes) -> None:
+        self._database = database
+        self._lanes = lanes
+
+    async def place(self, tenant_id: TenantId, execution_id: ExecutionId) -> Place | None:
+        rows = await self._database.read("waiting_place", tenant_id=tenant_id, execution_id=execution_id)
+        if not rows:
+            return None
+        [row] = rows
+        waits_for = None if row["waits_for"] is None else WaitsFor(row["waits_for"])
+        needed: list[Needed] = []
+        if waits_for is WaitsFor.JOBS:
+            unmet = await self._database.read("waiting_for_jobs", execution_id=execution_id)
+            needed = [Needed(JobId(one["depends_on"]), one["name"]) for one in unmet]
+        return Place(
+            execution_id=execution_id,
+            lane=Lane(tenant_id, row["lane_queue"], row["lane_kind"], names_of(row["lane_capabilities"])),
+            priority=row["priority"],
+            due=row["due"],
+            waits_for=waits_for,
+            slots=row["slots"],
+            taken=row["taken"],
+            needed=tuple(needed),
+        )
+
+    async def recent(self, tenant_id: TenantId, job_id: JobId, *, limit: int) -> Sequence[RecentRun]:
+        rows = await self._database.read(
+            "job_recent", tenant_id=tenant_id, job_id=job_id, limit=check_limit(limit)
+        )
+        return [
+            RecentRun(
+                row["id"],
+                ExecutionStatus(row["outcome"])
+                if row["outcome"] is not None
+                else ExecutionStatus.RUNNING
+                if row["is_leased"]
+                else None,
+                row["worker"],
+                row["attempts"],
+                row["started_at"],
+                row["finished_at"],
+            )
+            for row in rows
+        ]
+
+    async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
+        await self._lanes.refresh()
+        lanes = [(number,) for lane, number in self._lanes.known.items() if lane.fits(offer)]
+        [row] = await self._database.read(
+            "waiting_ahead",
+            Rows("lane", ("id",), lanes),
+            priority=place.priority,
+            due=place.due,
+            execution_id=place.execution_id,
+            now=now,
+            limit=limit,
+        )
+        ahead: int = row["ahead"]
+        return ahead

@@ -1,0 +1,46 @@
+"""Counts for those who watch the whole installation. Only reads, and not for hot paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from gnomon.core.worker import SILENT
+from gnomon.store.database import Database
+
+QUEUES_MAX = 100  # Names are the users' own: more of them than this are no use to a graph.
+
+
+@dataclass(frozen=True, slots=True)
+class QueueReport:
+    queue: str
+    state: str  # `queued`: could run now; `pending`: waits for its time or a gate.
+    depth: int
+    oldest: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    queues: tuple[QueueReport, ...]
+    running: int
+    dead_letters: int
+    slots: int
+    workers: int
+    next_run_time: datetime | None
+
+
+class SqlReports:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def now(self, now: datetime) -> Report:
+        queues = await self._database.read("report_queues", now=now, limit=QUEUES_MAX)
+        [totals] = await self._database.read("report_totals", seen_after=now - SILENT)
+        return Report(
+            tuple(QueueReport(row["queue"], row["state"], row["depth"], row["due"]) for row in queues),
+            totals["running"],
+            totals["dead_letters"],
+            int(totals["slots"]),
+            totals["workers"],
+            totals["next_run_time"],
+        )

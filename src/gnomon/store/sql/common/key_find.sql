@@ -1,0 +1,2 @@
+SELECT id, tenant_id, name, secret_hash, scopes, created_at, expires_at, revoked_at
+FROM api_keys WHERE id = :key_id

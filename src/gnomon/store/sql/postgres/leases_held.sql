@@ -1,0 +1,6 @@
+SELECT leases.execution_id, leases.job_id, leases.revision, leases.priority, leases.due,
+       leases.nominal_time, leases.claim, leases.attempts, leases.crashes, executions.input,
+       leases.worker, leases.started_at, leases.lease_until, leases.cancel_requested
+FROM unnest(:held.execution_id::uuid[], :held.claim::integer[]) AS held (execution_id, claim)
+JOIN leases ON leases.execution_id = held.execution_id AND leases.claim = held.claim
+JOIN executions ON executions.id = leases.execution_id

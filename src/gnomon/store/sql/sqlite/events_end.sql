@@ -1,0 +1,1 @@
+SELECT 0 AS batch, coalesce(max(position), 0) AS position FROM events

@@ -1,0 +1,1 @@
+SELECT executions.id, executions.job_id FROM wanted JOIN executions ON executions.id = wanted.id

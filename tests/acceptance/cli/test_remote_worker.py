@@ -1,0 +1,149 @@
+"""A worker without a database, over HTTP: the same worker, with the same promises."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+from gnomon.client.remote.wire import Address
+from gnomon.client.remote.work_store import RemoteStore
+from gnomon.core.document import Document
+from gnomon.core.execution import WorkerId
+from gnomon.core.lease import ClaimRequest, Leased
+from gnomon.core.lifecycle import Failed, Failure, Released, Succeeded, after
+from gnomon.core.records import Checkpoint, LogLevel, LogLine
+from gnomon.core.worker import Registration
+from gnomon.store.base import Applied, Decision
+from tests.acceptance.cli.conftest import Desk
+from tests.acceptance.test_api import first_key, free_port, node
+
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+@contextmanager
+def worker(desk: Desk, queue: str, key: str) -> Iterator[subprocess.Popen[str]]:
+    words = ["worker", "--server", desk.url, "--queues", queue, "--worker-name", f"remote-{queue}"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "gnomon.cli", *words, "--log-format", "json"],
+        cwd=desk.folder,
+        env=os.environ | {"GNOMON_KEY": key},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=60)
+
+
+def worker_key(desk: Desk) -> str:
+    key: str = desk.json("key", "create", "a worker", "--scope", "worker")["key"]
+    return key
+
+
+def test_it_runs_what_fits_and_drains(desk: Desk) -> None:
+    script = {"interpreter": "sh", "script": 'echo "token $GNOMON_FENCING_TOKEN"; echo 7 > "$GNOMON_RESULT"'}
+    desk("job", "create", "far", "--kind", "script", "--payload", json.dumps(script), "--queue", "far")
+    with worker(desk, "far", worker_key(desk)) as process:
+        run = desk.json("job", "trigger", "far", "--wait")
+        assert (run["status"], run["worker_id"], run["result"]) == ("COMPLETED", "remote-far", 7)
+        assert "token " in desk("run", "logs", run["execution_id"]).stdout
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=60)
+    assert process.returncode == 0, log
+    assert "Traceback" not in log
+    assert desk.json("workers", "show", "remote-far")["status"] == "GONE"
+
+
+def test_a_key_that_does_not_do_is_told_at_the_start(desk: Desk) -> None:
+    words = ("worker", "--server", desk.url)
+    assert "[UNAUTHORIZED]" in desk(*words, GNOMON_KEY="gnm_nobody", exit_code=6).stderr
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    assert "[SERVER_UNREACHABLE]" in desk("worker", "--server", nowhere, exit_code=5).stderr
+    desk(*words, "--database", "x.db", exit_code=2)
+
+
+def test_it_outlives_the_death_of_its_server(tmp_path: Path) -> None:
+    port = free_port()
+    with node(tmp_path, "up", port=port) as first:
+        desk = Desk(tmp_path, first.url, first_key(first))
+        slow = json.dumps({"sleep_seconds": 5, "output": 7})
+        desk("job", "create", "long", "--kind", "dummy", "--payload", slow, "--queue", "far")
+        with worker(desk, "far", worker_key(desk)) as process:
+            run = desk.json("job", "trigger", "long")["execution_id"]
+            while desk.json("run", "show", run)["status"] != "RUNNING":
+                pass
+            first.kill()
+            with node(tmp_path, "up", port=port):
+                desk("run", "wait", run, "--timeout", "60")
+                assert desk.json("run", "show", run)["attempts"] == 1
+                process.send_signal(signal.SIGTERM)  # While there is a server: a claim may be on its way.
+                process.communicate(timeout=60)
+
+
+@asynccontextmanager
+async def remote(desk: Desk, name: str) -> AsyncIterator[tuple[RemoteStore, ClaimRequest]]:
+    store = RemoteStore(Address(desk.url, desk.key), WorkerId(name))
+    registration = Registration(WorkerId(name), uuid4(), "here", 5, frozenset({"elsewhere"}))
+    try:
+        assert await store.workers.introduce(registration) > timedelta(0)
+        await store.workers.beat(registration.id, registration.boot, now=LATER)
+        yield store, ClaimRequest(uuid4(), WorkerId(name), registration.kinds, limit=5)
+    finally:
+        await store.workers.leave(registration.id, registration.boot, now=LATER)
+        await store.close()
+
+
+async def test_the_store_over_http_keeps_the_promises_of_a_store(desk: Desk) -> None:
+    desk("job", "create", "kept", "--kind", "elsewhere", "--payload", '{"a": [1, "ü"]}', "--retries", "5")
+    desk("job", "trigger", "kept", "--input", '{"b": 2}')
+    async with remote(desk, "promises") as (store, request):
+        [leased] = await store.executions.claim(request, now=LATER, lease_until=LATER)
+        assert leased.revision.definition.payload.value == {"a": [1, "ü"]}
+        assert leased.revision.definition.retry.max_attempts == 6
+        assert leased.input == Document('{"b":2}')
+        again = ClaimRequest(request.id, request.worker, request.kinds, limit=request.limit, is_repeat=True)
+        assert await store.executions.claim(again, now=LATER, lease_until=LATER) == [leased]
+
+        state = Checkpoint(leased.claim, Document('{"at":3}'), 0.5, LATER)
+        assert await store.checkpoints.save([state]) == [leased.claim]
+        line = LogLine(leased.claim, 1, leased.started_at, LogLevel.INFO, "hello")
+        assert await store.logs.append([line]) == [leased.claim]
+        [renewed] = await store.executions.renew([leased.claim], lease_until=LATER)
+        assert not renewed.cancel_requested
+
+        assert await _end(store, leased, Released()) == [Applied.APPLIED]
+        assert await _end(store, leased, Released()) == [Applied.REPLAYED]
+        next_request = ClaimRequest(uuid4(), request.worker, request.kinds, limit=5)
+        [second] = await store.executions.claim(next_request, now=LATER, lease_until=LATER)
+        kept = await store.checkpoints.load([second.claim.execution_id])
+        assert kept[second.claim.execution_id].state == state.state
+
+        # The old claim has no say any more, in nothing.
+        assert await _end(store, leased, Succeeded()) == [Applied.LOST]
+        assert await store.executions.renew([leased.claim], lease_until=LATER) == []
+        assert await store.checkpoints.save([state]) == []
+        assert await store.logs.append([line]) == []
+
+        failed = Failed(Failure("bad", "no"), retry_after=timedelta(hours=2))
+        assert await _end(store, second, failed) == [Applied.APPLIED]
+    run = desk.json("run", "show", str(second.claim.execution_id))
+    assert (run["status"], run["attempts"], run["error"]["kind"]) == ("PENDING", 1, "bad")
+    wait = datetime.fromisoformat(run["due"]) - datetime.fromisoformat(run["created_at"])
+    assert wait > timedelta(minutes=119)
+
+
+async def _end(store: RemoteStore, leased: Leased, outcome: Succeeded | Failed | Released) -> list[Applied]:
+    now = leased.started_at
+    change = after(leased, outcome, now=now, jitter=0.5)
+    return list(await store.executions.apply([Decision(leased.claim, change)], now=now))

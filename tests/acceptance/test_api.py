@@ -1,0 +1,229 @@
+"""The API as users run it: real processes, a real server, real kills."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+import websockets
+
+from gnomon.app.connection import open_connection
+
+START_SECONDS_MAX = 30
+DUMMY = {"kind": "dummy", "payload": {"output": 7}}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Node:
+    """A `gnomon` process with an API. Its key is on the first line of stdout, the first time."""
+
+    def __init__(self, folder: Path, *arguments: str, port: int) -> None:
+        self.port = port
+        self.url = f"http://127.0.0.1:{port}"
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "gnomon.cli", *arguments, "--port", str(port)],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "GNOMON_API_SUBMISSIONS_PER_MINUTE": "off"},
+        )
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@contextmanager
+def node(folder: Path, *arguments: str, port: int | None = None) -> Iterator[Node]:
+    made = Node(folder, *arguments, port=port or free_port())
+    try:
+        yield made
+    finally:
+        if made.process.poll() is None:
+            made.process.send_signal(signal.SIGTERM)
+        try:
+            made.process.communicate(timeout=40)
+        except subprocess.TimeoutExpired:
+            made.kill()
+            raise
+
+
+@asynccontextmanager
+async def calling(url: str, key: str) -> AsyncIterator[httpx.AsyncClient]:
+    headers = {"Authorization": f"Bearer {key}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=30) as http:
+        for _ in range(START_SECONDS_MAX * 20):
+            try:
+                if (await http.get("/livez")).status_code == 200:
+                    break
+            except httpx.TransportError:
+                await asyncio.sleep(0.05)
+        yield http
+
+
+def first_key(made: Node) -> str:
+    assert made.process.stdout is not None
+    line = made.process.stdout.readline()
+    assert line.startswith("API key, shown only now: gnm_"), line
+    return line.split()[-1]
+
+
+async def test_everything_in_one_process(tmp_path: Path) -> None:
+    with node(tmp_path, "up") as one:
+        async with calling(one.url, first_key(one)) as http:
+            job = (await http.post("/v1/jobs", json={"name": "a", **DUMMY})).json()
+            run = (await http.post(f"/v1/jobs/{job['job_id']}/trigger")).json()
+            stream = await http.get(f"/v1/executions/{run['execution_id']}/logs/stream")
+            assert stream.text.endswith('data: {"status":"COMPLETED"}\n\n')
+            shown = (await http.get(f"/v1/executions/{run['execution_id']}")).json()
+            assert shown["result"] == 7
+            assert (await http.get("/readyz")).status_code == 200
+            assert "gnomon_runs_completed_total 1.0" in (await http.get("/metrics")).text
+        one.process.send_signal(signal.SIGTERM)
+        out, log = one.process.communicate(timeout=40)
+    assert one.process.returncode == 0
+    assert "gnm_" not in out + log  # The line with the key has been read; it is nowhere else.
+
+
+@pytest.mark.parametrize("command", ["up", "api"])
+def test_who_listens_to_the_world_must_say_so(tmp_path: Path, command: str) -> None:
+    with node(tmp_path, command, "--host", "0.0.0.0") as one:
+        _, log = one.process.communicate(timeout=30)
+    assert one.process.returncode == 2
+    assert "--insecure-ack" in log
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with node(tmp_path, "up", port=taken.getsockname()[1]) as one:
+            _, log = one.process.communicate(timeout=30)
+    assert one.process.returncode == 2
+    assert "Choose another with --port" in log
+
+
+async def test_events_over_a_websocket_go_on_where_they_were(tmp_path: Path) -> None:
+    with node(tmp_path, "up") as one:
+        key = first_key(one)
+        async with calling(one.url, key) as http:
+            address = f"ws://127.0.0.1:{one.port}/v1/events?types=job.created"
+            headers = {"Authorization": f"Bearer {key}"}
+            with pytest.raises(websockets.InvalidStatus):
+                await websockets.connect(address)
+            async with websockets.connect(address, additional_headers=headers) as socket_:
+                await http.post("/v1/jobs", json={"name": "one", **DUMMY})
+                first: dict[str, Any] = json.loads(await asyncio.wait_for(socket_.recv(), 10))
+            await http.post("/v1/jobs", json={"name": "two", **DUMMY})
+            again = f"{address}&after={first['id']}"
+            async with websockets.connect(again, additional_headers=headers) as socket_:
+                second = json.loads(await asyncio.wait_for(socket_.recv(), 10))
+    assert [first["type"], second["type"]] == ["job.created"] * 2
+    assert first["id"] != second["id"]
+
+
+async def test_many_posts_with_one_key_make_one_job_while_the_node_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "gnomon.db"
+    connection = await open_connection(f"sqlite://{path}", lambda _: None)
+    key = (await connection.client.keys.create("test", ["admin"])).text
+    await connection.close()
+    port, idempotency = free_port(), str(uuid4())
+    arguments = ("api", "--database", str(path))
+
+    async def insist(http: httpx.AsyncClient) -> str:
+        for _ in range(600):
+            try:
+                answer = await http.post(
+                    "/v1/jobs", json={"name": "once", **DUMMY}, headers={"Idempotency-Key": idempotency}
+                )
+            except httpx.TransportError:
+                await asyncio.sleep(0.05)
+                continue
+            if answer.status_code == 201:
+                return str(answer.json()["job_id"])
+            assert answer.status_code == 503, answer.text
+        raise AssertionError("never answered")
+
+    with node(tmp_path, *arguments, port=port) as first:
+        async with calling(first.url, key) as http:
+            asked = [asyncio.create_task(insist(http)) for _ in range(64)]
+            await asyncio.sleep(0.02)
+            first.kill()
+            with node(tmp_path, *arguments, port=port):
+                ids = await asyncio.gather(*asked)
+                jobs = (await http.get("/v1/jobs")).json()["jobs"]
+    assert len(set(ids)) == 1
+    assert [job["job_id"] for job in jobs] == [ids[0]]
+
+
+async def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
+    path = tmp_path / "gnomon.db"
+    connection = await open_connection(f"sqlite://{path}", lambda _: None)
+    key = (await connection.client.keys.create("test", ["admin"])).text
+    await connection.close()
+    port, acknowledged = free_port(), []
+    for round_ in range(3):
+        with node(tmp_path, "api", "--database", str(path), port=port) as one:
+            async with calling(one.url, key) as http:
+                for known in acknowledged:
+                    assert (await http.get(f"/v1/jobs/{known}")).status_code == 200
+
+                async def submit(caller: int, http: httpx.AsyncClient = http, round_: int = round_) -> None:
+                    for number in range(10_000):
+                        form = {"name": f"{round_} {caller} {number}", **DUMMY}
+                        acknowledged.append((await http.post("/v1/jobs", json=form)).json()["job_id"])
+
+                asking = asyncio.gather(*(submit(caller) for caller in range(8)), return_exceptions=True)
+                await asyncio.sleep(0.3)
+                one.kill()
+                await asking
+    assert len(acknowledged) > 24
+
+
+async def test_a_reader_that_does_not_read_costs_no_memory(tmp_path: Path) -> None:
+    def rss(process: subprocess.Popen[str]) -> int:
+        pages = Path(f"/proc/{process.pid}/statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    with node(tmp_path, "api", "--database", str(await _migrated(tmp_path))) as one:
+        key = first_key(one)
+        async with calling(one.url, key) as http:
+            job = (await http.post("/v1/jobs", json={"name": "a", **DUMMY})).json()
+            batch = {"executions": [{}] * 1000}
+            for _ in range(30):
+                await http.post(f"/v1/jobs/{job['job_id']}/executions/batch", json=batch)
+            before = rss(one.process)
+            readers = [await asyncio.open_connection("127.0.0.1", one.port) for _ in range(10)]
+            for _, writer in readers:
+                writer.write(b"GET /v1/events/stream?after=0-0-0 HTTP/1.1\r\nHost: x\r\n")
+                writer.write(f"Authorization: Bearer {key}\r\n\r\n".encode())
+            await asyncio.sleep(3)  # Time to send them ten times the whole story, if nothing held it back.
+            assert rss(one.process) - before < 64 * 1024 * 1024
+            assert (await http.get("/livez")).status_code == 200
+            for _, writer in readers:
+                writer.close()
+
+
+async def _migrated(folder: Path) -> Path:
+    path = folder / "gnomon.db"
+    await (await open_connection(f"sqlite://{path}", lambda _: None)).close()
+    return path

@@ -1,0 +1,146 @@
+"""Where an execution waits, what for, and who comes first; which claims hold, and how others ended."""
+
+from __future__ import annotations
+
+from gnomon.core.execution import AttemptOutcome, ExecutionId, WaitsFor
+from gnomon.core.explaining import Needed, Place
+from gnomon.core.job import DEFAULT_TENANT, Definition
+from gnomon.core.lease import Claim, Lane
+from gnomon.core.occurrence import Firing, Occurrence
+from gnomon.core.schedule import Interval, Schedule
+from gnomon.store.base import Store
+from tests.contract.given import (
+    BOB,
+    FAILED,
+    HOUR,
+    MINUTE,
+    NOW,
+    ask,
+    claim,
+    create_one,
+    end,
+    enqueue,
+    enqueue_one,
+    new_id,
+    new_job,
+    other_tenant,
+    request,
+    running,
+    tries,
+)
+
+
+async def place_of(store: Store, execution_id: ExecutionId) -> Place:
+    place = await store.executions.place(DEFAULT_TENANT, execution_id)
+    assert place is not None
+    return place
+
+
+async def test_what_waits_for_a_worker_has_a_place(store: Store) -> None:
+    definition = Definition("echo", queue="mail", capabilities=frozenset({"gpu"}), priority=7)
+    job = await create_one(store, new_job(definition=definition))
+    execution_id = await enqueue_one(store, job, due=NOW + MINUTE)
+
+    assert await place_of(store, execution_id) == Place(
+        execution_id=execution_id,
+        lane=Lane(DEFAULT_TENANT, "mail", "echo", frozenset({"gpu"})),
+        priority=7,
+        due=NOW + MINUTE,
+        waits_for=None,
+        slots=None,
+        taken=0,
+    )
+
+
+async def test_what_runs_or_has_ended_or_is_foreign_has_no_place(store: Store) -> None:
+    leased = await running(store)
+    waiting = await enqueue_one(store)
+    tenant = await other_tenant(store)
+
+    assert await store.executions.place(DEFAULT_TENANT, leased.claim.execution_id) is None
+    assert await store.executions.place(tenant, waiting) is None
+    assert await store.executions.place(DEFAULT_TENANT, ExecutionId(new_id())) is None
+
+
+async def test_what_waits_for_a_slot_knows_how_many_are_taken(store: Store) -> None:
+    job = await create_one(store, new_job(definition=Definition("echo", max_concurrent=2)))
+    executions = await enqueue(store, *(ask(job) for _ in range(4)))
+    await claim(store, limit=1)
+
+    place = await place_of(store, executions[-1])
+
+    assert (place.waits_for, place.slots, place.taken) == (WaitsFor.SLOT, 2, 2)
+
+
+async def test_what_waits_for_jobs_names_those_that_have_not_succeeded(store: Store) -> None:
+    done, missing = await create_one(store, new_job("done")), await create_one(store, new_job("missing"))
+    schedule = Schedule(Interval(HOUR, anchor=NOW))
+    job = await create_one(
+        store,
+        new_job(
+            definition=Definition("echo", schedule=schedule),
+            next_run_time=NOW,
+            dependencies=[done.id, missing.id],
+        ),
+    )
+    await enqueue_one(store, done)
+    [leased] = await claim(store)
+    await end(store, leased)
+    execution_id = ExecutionId(new_id())
+    firing = Firing(
+        job_id=job.id,
+        tenant_id=DEFAULT_TENANT,
+        expected_version=job.version,
+        expected_next_run_time=NOW,
+        status=job.status,
+        next_run_time=NOW + HOUR,
+        last_run_time=NOW,
+        fires=1,
+        anchor=None,
+        occurrences=(Occurrence(NOW, NOW, execution_id=execution_id, due=NOW),),
+        waits_for=WaitsFor.JOBS,
+    )
+    assert await store.schedules.fire([firing], now=NOW)
+
+    place = await place_of(store, execution_id)
+
+    assert (place.waits_for, place.needed) == (WaitsFor.JOBS, (Needed(missing.id, "missing"),))
+
+
+async def test_those_who_come_first_are_counted_in_the_order_of_a_claim(store: Store) -> None:
+    job = await create_one(store)
+    first, second = await enqueue(store, ask(job), ask(job))
+    urgent = await enqueue_one(store, job, priority=9, due=NOW)
+    later = await enqueue_one(store, job, due=NOW + MINUTE)
+    other = await create_one(store, new_job(definition=Definition("other")))
+    await enqueue_one(store, other, priority=9)
+
+    async def ahead(execution_id: ExecutionId, *, limit: int = 100, **offer: object) -> int:
+        place = await place_of(store, execution_id)
+        return await store.executions.ahead(place, request(**offer), now=NOW, limit=limit)
+
+    assert [await ahead(one) for one in (urgent, first, second, later)] == [0, 1, 2, 3]
+    assert await ahead(second, kinds=frozenset({"echo", "other"})) == 3
+    assert await ahead(second, limit=1) == 1
+
+
+async def test_a_claim_is_held_until_somebody_ends_it(store: Store) -> None:
+    leased = await running(store)
+    wrong = Claim(leased.claim.execution_id, 2)
+
+    assert list(await store.executions.held([wrong, leased.claim])) == [leased]
+    await end(store, leased)
+    assert list(await store.executions.held([leased.claim])) == []
+
+
+async def test_how_claims_ended_is_known(store: Store) -> None:
+    leased = await running(store, tries(2))
+    await end(store, leased, FAILED)
+    [again] = await claim(store, BOB, now=NOW + MINUTE)
+
+    settled = await store.executions.settled([leased.claim, again.claim])
+    assert settled == {leased.claim: AttemptOutcome.FAILED}
+    await end(store, again, now=NOW + MINUTE)
+
+    settled = await store.executions.settled([leased.claim, again.claim])
+    assert settled == {leased.claim: AttemptOutcome.FAILED, again.claim: AttemptOutcome.COMPLETED}

@@ -1,0 +1,217 @@
+"""The API without a socket, on SQLite in memory and on a real PostgreSQL, with a clock turned by hand."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import count
+from random import Random
+from typing import Any
+
+import httpx
+import pytest
+
+from gnomon.api import Api, application
+from gnomon.api.metrics import Metrics
+from gnomon.api.vitals import Vitals
+from gnomon.app import open_database
+from gnomon.client import Client, Ends
+from gnomon.client.surroundings import Surroundings
+from gnomon.client.waiting import Bells
+from gnomon.core.execution import WorkerId
+from gnomon.core.ids import IdSource
+from gnomon.core.job import DEFAULT_TENANT, TenantId
+from gnomon.core.lease import ClaimRequest, Leased
+from gnomon.core.lifecycle import Outcome, after
+from gnomon.core.records import Tenant
+from gnomon.core.worker import Registration
+from gnomon.engine.scheduler import Scheduler
+from gnomon.engine.telemetry import Telemetry
+from gnomon.handlers.discovery import discover
+from gnomon.handlers.registry import Registry
+from gnomon.settings import ApiSettings, HandlerSettings
+from gnomon.store.base import Decision
+from gnomon.store.hints import Topic
+from gnomon.store.migrate import migrate
+from gnomon.store.sql_store import SqlStore
+from gnomon.testing import ManualClock
+from tests.conftest import BUNDLED, StartServer
+from tests.contract.grounds import Ground, PostgresGround
+
+LEASE = timedelta(seconds=20)
+BASE = "http://gnomon.test"
+FindGround = Callable[[str], Awaitable[Ground]]
+UNLIMITED = ApiSettings(submissions_per_minute=None, queries_per_minute=None, heartbeats_per_minute=None)
+
+
+@dataclass
+class Office:
+    """An API, the store behind it, and hands to do what a scheduler and a worker would do."""
+
+    store: SqlStore
+    handlers: Registry
+    clock: ManualClock = field(default_factory=ManualClock)
+    ids: IdSource = field(default_factory=lambda: IdSource(Random(1)))
+    ends: Ends = field(default_factory=Ends)
+    bells: Bells = field(default_factory=Bells)
+    told: list[Topic] = field(default_factory=list)
+    settings: ApiSettings = UNLIMITED
+    http: httpx.AsyncClient = field(init=False)
+    api: Api = field(init=False)
+
+    @property
+    def client(self) -> Client:
+        return Client(
+            Surroundings(
+                self.store,
+                self.clock,
+                self.ids,
+                check=self.handlers.check,
+                announce=self.announce,
+                ends=self.ends,
+                bells=self.bells,
+            )
+        )
+
+    def announce(self, topic: Topic) -> None:
+        self.told.append(topic)
+        self.bells.ring(topic)
+
+    async def open(self) -> None:
+        numbers = count(1)
+
+        async def schema() -> None:
+            return None
+
+        async def clock() -> Any:
+            return self.clock.now()
+
+        self.api = Api(
+            client=self.client,
+            vitals=Vitals(self.clock.now, clock, self.store.schedules, schema),
+            settings=self.settings,
+            new_request_id=lambda: f"req_{next(numbers)}",
+            events=self.store.events,
+            reports=self.store.reports,
+            metrics=Metrics(),
+            version="test",
+        )
+        app = application(self.api)
+        self.http = httpx.AsyncClient(
+            transport=httpx.ASGITransport(app),
+            base_url=BASE,
+            headers=await self.key("admin"),  # type: ignore[arg-type]
+        )
+
+    async def key(self, *scopes: str, tenant_id: TenantId = DEFAULT_TENANT) -> dict[str, str]:
+        new = await self.client.of(tenant_id).keys.create("test", scopes)
+        return {"Authorization": f"Bearer {new.text}"}
+
+    async def other_tenant(self) -> TenantId:
+        tenant = TenantId(self.ids.next(self.clock.now()))
+        await self.store.tenants.save(Tenant(tenant, f"tenant {tenant}"), now=self.clock.now())
+        return tenant
+
+    async def job(self, **fields: Any) -> dict[str, Any]:
+        answer = await self.http.post("/v1/jobs", json={"name": "report", "kind": "report", **fields})
+        assert answer.status_code == 201, answer.text
+        made: dict[str, Any] = answer.json()
+        return made
+
+    async def run(self, job_id: str, **fields: Any) -> dict[str, Any]:
+        answer = await self.http.post(f"/v1/jobs/{job_id}/trigger", json=fields)
+        assert answer.status_code == 201, answer.text
+        made: dict[str, Any] = answer.json()
+        return made
+
+    # What a scheduler and a worker do ------------------------------------------------------------------
+
+    async def fire(self) -> None:
+        scheduler = Scheduler(
+            schedules=self.store.schedules,
+            clock=self.clock,
+            ids=self.ids,
+            telemetry=Telemetry(),
+            fired=lambda: None,
+        )
+        await scheduler.step()
+
+    async def register(self, name: str = "ada", **fields: Any) -> Registration:
+        kinds = fields.pop("kinds", frozenset({"report"}))
+        boot = self.ids.next(self.clock.now())
+        worker = Registration(WorkerId(name), boot, "host", fields.pop("slots", 10), kinds, **fields)
+        await self.store.workers.register(worker, now=self.clock.now())
+        return worker
+
+    async def claim(self, worker: str = "ada", *, limit: int = 100) -> list[Leased]:
+        now = self.clock.now()
+        request = ClaimRequest(self.ids.next(now), WorkerId(worker), frozenset({"report"}), limit=limit)
+        return list(await self.store.executions.claim(request, now=now, lease_until=now + LEASE))
+
+    async def end(self, leased: Leased, outcome: Outcome) -> None:
+        now = self.clock.now()
+        change = after(leased, outcome, now=now, jitter=0.5)
+        await self.store.executions.apply([Decision(leased.claim, change)], now=now)
+        self.ends.tell(leased.claim.execution_id)
+
+
+def problem(answer: httpx.Response) -> tuple[int, str]:
+    """The status and the code of an error; and that it is one in the envelope, with nothing that leaks."""
+    error = answer.json()["error"]
+    assert error.keys() == {"code", "message", "details", "request_id"}
+    assert error["request_id"] == answer.headers["x-request-id"]
+    for secret in ("Traceback", "asyncpg", "sqlite3", "SELECT ", "INSERT ", ".py"):
+        assert secret not in answer.text
+    return answer.status_code, error["code"]
+
+
+@pytest.fixture(scope="session")
+def databases(postgres: StartServer) -> FindGround:
+    """A function from a name to a database that is emptied before each use, prepared at the first call."""
+    prepared: dict[str, Ground] = {}
+
+    async def find(name: str) -> Ground:
+        if name not in prepared:
+            prepared[name] = PostgresGround(postgres(BUNDLED), "api")
+            await prepared[name].prepare()
+        return prepared[name]
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def handlers() -> Registry:
+    return discover(HandlerSettings()).registry
+
+
+async def _memory() -> SqlStore:
+    database = await open_database("sqlite://:memory:")
+    await migrate(database, now=ManualClock().now())
+    return SqlStore(database, rescan=timedelta(0))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def office(
+    request: pytest.FixtureRequest, databases: FindGround, handlers: Registry
+) -> AsyncIterator[Office]:
+    if request.param == "sqlite":
+        store = await _memory()
+    else:
+        store = await (await databases("postgres")).fresh(rescan=timedelta(0))
+    office = Office(store, handlers)
+    await office.open()
+    yield office
+    await office.http.aclose()
+    await store.close()
+
+
+@pytest.fixture
+async def small_office(handlers: Registry) -> AsyncIterator[Office]:
+    """On SQLite alone, for what does not depend on the store; few calls a minute are allowed."""
+    few = replace(UNLIMITED, submissions_per_minute=5, queries_per_minute=5, body_bytes_max=4096)
+    office = Office(await _memory(), handlers, settings=few)
+    await office.open()
+    yield office
+    await office.http.aclose()
+    await office.store.close()

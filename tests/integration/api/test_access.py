@@ -1,0 +1,179 @@
+"""Who may call what: every route, with every kind of key. What has no policy is not mounted."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from litestar import get
+
+from gnomon.api import ROUTES, application
+from gnomon.api.callers import REMEMBERED
+from gnomon.core.keys import Scope
+from tests.integration.api.conftest import Office, problem
+
+CALLS = [
+    (next(iter(route.http_methods)), min(route.paths), route.opt["policy"])
+    for route in ROUTES
+    if hasattr(route, "http_methods")
+]
+PUBLIC = {"/livez", "/readyz", "/version", "/metrics", "/openapi.json", "/docs"}
+
+
+def path_of(template: str) -> str:
+    return "/".join("x" if part.startswith("{") else part for part in template.split("/"))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "policy"), CALLS, ids=[f"{method} {path}" for method, path, _ in CALLS]
+)
+async def test_a_route_is_open_to_its_scope_and_closed_to_all_others(
+    small_office: Office, method: str, path: str, policy: Any
+) -> None:
+    office = small_office
+    office.api.closing.set()  # Streams and long polls end at once.
+
+    async def status(headers: dict[str, str]) -> int:
+        office.clock.advance(timedelta(minutes=1))  # A new minute, with new calls to make.
+        answer = await office.http.request(
+            method, path_of(path), headers=headers, json={} if method != "GET" else None
+        )
+        return answer.status_code
+
+    if policy.scope is None:
+        assert path.startswith(tuple(PUBLIC)), "a route that is open to all is a decision: add it here"
+        assert await status({"Authorization": ""}) < 500
+        return
+    soon = office.clock.now() + timedelta(seconds=1)
+    expired = await office.client.keys.create("expired", ["admin"], expires_at=soon)
+    revoked = await office.client.keys.create("revoked", ["admin"])
+    await office.client.keys.revoke(revoked.key.id)
+    assert await status({"Authorization": ""}) == 401
+    assert await status({"Authorization": f"Bearer {expired.text}"}) == 401
+    assert await status({"Authorization": f"Bearer {revoked.text}"}) == 401
+    assert await status({"Authorization": f"Bearer {revoked.text[:-1]}"}) == 401
+    for scope in Scope:
+        answer = await status(await office.key(scope))
+        if (
+            scope is Scope.ADMIN
+            or scope is policy.scope
+            or (scope, policy.scope) == (Scope.WRITE, Scope.READ)
+        ):
+            assert answer not in (401, 403)
+        else:
+            assert answer == 403
+
+
+async def test_a_route_without_a_policy_does_not_mount(small_office: Office) -> None:
+    @get("/v1/forgotten")
+    async def forgotten() -> None: ...
+
+    with pytest.raises(TypeError, match="forgotten has no policy"):
+        application(small_office.api, [*ROUTES, forgotten])
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/x/livez", "//v1/jobs", "/livez/../v1/jobs", "/v1/jobs/livez", "/livez;/v1/jobs"]
+)
+async def test_a_path_that_looks_open_is_not(small_office: Office, path: str) -> None:
+    answer = await small_office.http.get(path, headers={"Authorization": ""})
+    assert answer.status_code in (401, 404)
+
+
+@pytest.mark.parametrize("method", ["OPTIONS", "PATCH", "TRACE", "HEAD"])
+async def test_a_method_that_nobody_offers_is_refused(small_office: Office, method: str) -> None:
+    assert (await small_office.http.request(method, "/v1/jobs")).status_code == 405
+
+
+@pytest.mark.parametrize("header", ["Basic abc", "Bearer", "Bearer  ", "gnm_x", "Bearer gnm_" + "0" * 10_000])
+async def test_nonsense_is_no_key(small_office: Office, header: str) -> None:
+    answer = await small_office.http.get("/v1/jobs", headers={"Authorization": header})
+    assert problem(answer) == (401, "UNAUTHORIZED")
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+async def test_a_key_is_made_used_and_revoked(office: Office) -> None:
+    made = (await office.http.post("/v1/keys", json={"name": "ci", "scopes": ["read"]})).json()
+    headers = {"Authorization": f"Bearer {made['key']}"}
+    assert (await office.http.get("/v1/jobs", headers=headers)).status_code == 200
+    assert problem(await office.http.post("/v1/jobs", json={"name": "x"}, headers=headers)) == (
+        403,
+        "FORBIDDEN",
+    )
+
+    listed = (await office.http.get("/v1/keys")).json()["keys"]
+    assert made["key_id"] in {one["key_id"] for one in listed}
+    assert all("key" not in one for one in listed)
+    assert (await office.http.delete(f"/v1/keys/{made['key_id']}")).json()["is_valid"] is False
+
+    assert problem(await office.http.get("/v1/jobs", headers=headers)) == (401, "UNAUTHORIZED")
+
+
+async def test_a_key_that_is_revoked_elsewhere_is_refused_within_seconds(office: Office) -> None:
+    new = await office.client.keys.create("ci", ["read"])
+    headers = {"Authorization": f"Bearer {new.text}"}
+    assert (await office.http.get("/v1/jobs", headers=headers)).status_code == 200
+    await office.store.keys.revoke(new.key.tenant_id, new.key.id, now=office.clock.now())
+
+    assert timedelta(seconds=10) > REMEMBERED
+    office.clock.advance(REMEMBERED)
+
+    assert (await office.http.get("/v1/jobs", headers=headers)).status_code == 401
+
+
+async def test_the_store_holds_no_key_that_could_be_used(office: Office) -> None:
+    new = await office.client.keys.create("ci", ["read"])
+    kept = await office.store.keys.find(new.key.id)
+    assert new.text.rpartition("_")[2][:64] not in repr(kept)
+
+
+async def test_the_first_key_is_made_once(office: Office) -> None:
+    assert await office.client.keys.create_first() is None  # The office has one already.
+
+
+async def test_too_many_calls_are_told_when_to_go_on(small_office: Office) -> None:
+    for _ in range(5):
+        assert (await small_office.http.get("/v1/jobs")).status_code == 200
+    late = await small_office.http.get("/v1/jobs")
+
+    assert problem(late) == (429, "RATE_LIMITED")
+    assert 0 < int(late.headers["retry-after"]) <= 60
+    small_office.clock.advance(timedelta(minutes=1))
+    assert (await small_office.http.get("/v1/jobs")).status_code == 200
+
+
+async def test_probes_need_no_key(small_office: Office) -> None:
+    for path in ("/livez", "/readyz", "/version"):
+        assert (await small_office.http.get(path, headers={"Authorization": ""})).status_code == 200
+
+
+async def test_who_is_not_ready_says_why(office: Office) -> None:
+    await office.job(interval_seconds=60)
+    office.clock.advance(timedelta(minutes=10))
+
+    answer = await office.http.get("/readyz")
+
+    assert problem(answer) == (503, "SCHEDULER_UNAVAILABLE")
+    assert "scheduler" in answer.json()["error"]["details"]["reasons"]
+
+
+async def test_a_request_id_is_taken_over_if_it_is_fit_for_a_log(small_office: Office) -> None:
+    async def given(text: str) -> str:
+        answer = await small_office.http.get("/livez", headers={"X-Request-Id": text})
+        return str(answer.headers["x-request-id"])
+
+    assert await given("my-id.1") == "my-id.1"
+    assert (await given("bad id")).startswith("req_")
+    assert (await given("x" * 200)).startswith("req_")
+
+
+async def test_a_long_answer_is_compressed_for_who_wants_it(office: Office) -> None:
+    for number in range(3):
+        await office.job(name=f"job {number}")
+    answer = await office.http.get("/v1/jobs", headers={"Accept-Encoding": "gzip"})
+    plain = await office.http.get("/v1/jobs", headers={"Accept-Encoding": "identity"})
+
+    assert answer.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert answer.json() == plain.json()

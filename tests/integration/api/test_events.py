@@ -1,0 +1,231 @@
+"""The stream of events: in order, filtered, resumed without a gap; and the figures."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from gnomon.api.events import Follower
+from gnomon.core.execution import Failure
+from gnomon.core.job import DEFAULT_TENANT
+from gnomon.core.lifecycle import Failed, Succeeded
+from gnomon.errors import EventsGone
+from tests.integration.api.conftest import Office, problem
+
+OLDEST = "0-0-0"
+
+
+async def all_after(office: Office, after: str = OLDEST, **wanted: Any) -> list[dict[str, Any]]:
+    """All that a reader gets who comes back again and again: each stream is asked to end at once."""
+    office.api.closing.set()
+    told: list[dict[str, Any]] = []
+    while True:
+        answer = await office.http.get("/v1/events/stream", params={"after": after, **wanted})
+        assert answer.status_code == 200, answer.text
+        more = [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: ")]
+        if not more:
+            return told
+        told += more
+        after = more[-1]["id"]
+
+
+async def types(office: Office, **wanted: Any) -> list[str]:
+    return [one["type"] for one in await all_after(office, **wanted)]
+
+
+async def test_a_life_is_told_in_order(office: Office) -> None:
+    job = await office.job(retry_policy={"max_attempts": 2, "backoff_seconds": 0, "jitter": 0})
+    run = await office.run(job["job_id"])
+    for _ in range(2):
+        [leased] = await office.claim()
+        await office.end(leased, Failed(Failure("oops", "No.")))
+    await office.http.post(f"/v1/dlq/{run['execution_id']}/redrive")
+
+    told = await all_after(office)
+
+    assert [one["type"] for one in told if "execution" in one["type"]] == [
+        "execution.created",
+        "execution.started",
+        "execution.retried",
+        "execution.started",
+        *sorted(["execution.dead_lettered", "execution.failed"], key=[one["type"] for one in told].index),
+        *sorted(["execution.created", "execution.redriven"], key=[one["type"] for one in told][4:].index),
+    ]
+    first = next(one for one in told if one["type"] == "execution.created")
+    assert first["specversion"] == "1.0"
+    assert first["subject"] == f"executions/{run['execution_id']}"
+    assert first["data"] == {"execution_id": run["execution_id"], "job_id": job["job_id"]}
+
+
+async def test_what_people_do_with_jobs_is_told(office: Office) -> None:
+    job = await office.job(cron="0 9 * * *")
+    url = f"/v1/jobs/{job['job_id']}"
+    for action in ("pause", "resume"):
+        await office.http.post(f"{url}/{action}")
+    await office.http.put(url, json={"priority": 1})
+    await office.http.post(f"{url}/cancel")
+    await office.http.delete(url)
+
+    told = await types(office, types="job.*")
+
+    names = ["created", "paused", "resumed", "updated", "cancelled", "deleted"]
+    assert told == [f"job.{name}" for name in names]
+
+
+async def test_fires_and_cancels_are_told(office: Office) -> None:
+    job = await office.job(interval_seconds=60)
+    office.clock.advance(timedelta(seconds=60))
+    await office.fire()
+    await office.http.delete(f"/v1/jobs/{job['job_id']}")
+
+    told = await types(office)
+
+    assert {"occurrence.fired", "execution.created", "execution.cancelled"} <= set(told)
+
+
+async def test_a_reader_goes_on_where_it_was_and_misses_nothing(office: Office) -> None:
+    job = await office.job()
+    url = f"/v1/jobs/{job['job_id']}/executions/batch"
+    for _ in range(3):
+        await office.http.post(url, json={"executions": [{}] * 50})
+    told = await all_after(office)
+
+    assert len(told) == 151
+    for place in (0, 1, 60, 149):  # In the middle of a batch, too.
+        assert await all_after(office, after=told[place]["id"]) == told[place + 1 :]
+    header = {"Last-Event-ID": told[100]["id"]}
+    answer = await office.http.get("/v1/events/stream", headers=header)
+    assert answer.text.count("event: execution.created") == 50
+
+
+async def test_events_are_filtered_by_type_and_job(office: Office) -> None:
+    one, two = await office.job(name="one"), await office.job(name="two")
+    for job in (one, two, two):
+        await office.run(job["job_id"])
+    for leased in await office.claim():
+        await office.end(leased, Succeeded())
+
+    assert await types(office, types="execution.completed") == ["execution.completed"] * 3
+    of_one = await all_after(office, job_id=one["job_id"], types="execution.*")
+    assert [event["type"] for event in of_one] == [
+        "execution.created",
+        "execution.started",
+        "execution.completed",
+    ]
+
+
+async def test_a_tenant_hears_of_its_own_things_only(office: Office) -> None:
+    await office.run((await office.job())["job_id"])
+    headers = await office.key("read", tenant_id=await office.other_tenant())
+    office.api.closing.set()
+
+    answer = await office.http.get(f"/v1/events/stream?after={OLDEST}", headers=headers)
+
+    assert "data: " not in answer.text
+
+
+async def test_without_a_position_a_stream_begins_now(office: Office) -> None:
+    await office.job(name="before")
+    follower = Follower(office.store.events, DEFAULT_TENANT, after=None, types=None, job_id=None)
+    await follower.start()
+    assert list(await follower.page()) == []
+
+    await office.job(name="after")
+
+    assert [one.type for one in await follower.page()] == ["job.created"]
+
+
+async def test_what_an_open_transaction_will_add_is_not_passed_by(office: Office) -> None:
+    """The one that commits last began first: who has read the others still gets it."""
+    if not office.store.database.dead_rows_linger:
+        pytest.skip("SQLite has one writer.")
+    job = await office.job()
+    follower = Follower(office.store.events, DEFAULT_TENANT, after=None, types="execution.*", job_id=None)
+    await follower.start()
+    began, may_commit = asyncio.Event(), asyncio.Event()
+
+    async def slow() -> None:
+        async with office.store.database.transaction() as session:
+            await session.fetch(
+                "tenant_save",
+                id=DEFAULT_TENANT,
+                name="default",
+                weight=1,
+                max_concurrent=None,
+                now=office.clock.now(),
+            )
+            began.set()
+            await may_commit.wait()
+
+    holding = asyncio.create_task(slow())
+    await began.wait()
+    await office.run(job["job_id"])
+    assert list(await follower.page()) == []  # Not yet: something older may still come.
+    may_commit.set()
+    await holding
+
+    assert [one.type for one in await follower.page()] == ["execution.created"]
+
+
+async def test_who_was_away_for_too_long_is_told(office: Office) -> None:
+    await office.job()
+    [event] = await all_after(office)
+    await office.store.upkeep.forget_events(before=office.clock.now() + timedelta(hours=1), limit=100)
+
+    gone = await office.http.get(f"/v1/events/stream?after={event['id']}")
+
+    assert problem(gone) == (410, EventsGone.code)
+
+
+@pytest.mark.parametrize("query", ["after=x", "types=nothing", "types=", "job_id=x", "after=1-2"])
+async def test_a_wish_that_makes_no_sense_is_refused(office: Office, query: str) -> None:
+    answer = await office.http.get(f"/v1/events/stream?{query}")
+    assert problem(answer)[0] in (400, 404)
+
+
+async def test_the_figures_are_those_of_the_store_and_of_this_node(office: Office) -> None:
+    job = await office.job()
+    for _ in range(3):
+        await office.run(job["job_id"])
+    await office.register(slots=5)
+    done, *_ = await office.claim()
+    await office.end(done, Failed(Failure("oops", "No."), permanent=True))
+    await office.run(job["job_id"], delay_seconds=60)
+    await office.run(job["job_id"])
+    office.clock.advance(timedelta(seconds=10))
+    late = {"execution_id": str(done.claim.execution_id), "claim": 1, "outcome": "succeeded"}
+    await office.http.post("/v1/leases/complete", json={"worker_id": "ada", "completions": [late]})
+
+    text = (await office.http.get("/metrics")).text
+
+    assert 'gnomon_queue_depth{queue="default",state="queued"} 1.0' in text
+    assert 'gnomon_queue_depth{queue="default",state="pending"} 1.0' in text
+    assert 'gnomon_queue_oldest_age_seconds{queue="default"} 10.0' in text
+    assert 'gnomon_worker_slots{state="running"} 2.0' in text
+    assert 'gnomon_worker_slots{state="free"} 3.0' in text
+    assert "gnomon_dlq_depth 1.0" in text
+    assert "gnomon_fenced_writes_rejected_total 1.0" in text
+    assert 'route="/v1/jobs/{job_id}/trigger"' in text
+    assert job["job_id"] not in text
+
+
+async def test_the_api_describes_itself(small_office: Office) -> None:
+    document = (await small_office.http.get("/openapi.json")).json()
+
+    assert document["openapi"] == "3.1.0"
+    create = document["paths"]["/v1/jobs"]["post"]
+    assert create["security"] == [{"api_key": []}]
+    assert create["responses"].keys() == {"201", "default"}
+    form = document["components"]["schemas"][
+        create["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    ]
+    assert {"name", "cron_expression", "schedule", "retry_policy"} <= form["properties"].keys()
+    page = await small_office.http.get("/docs")
+    assert "POST /v1/jobs" in page.text
+    assert "http://" not in page.text.replace("http://gnomon.test", "")
+    assert "<script" not in page.text
+    assert (await small_office.http.get("/docs/style.css")).status_code == 200

@@ -1,0 +1,189 @@
+"""Executions, dead letters and schedules over HTTP."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from gnomon.core.document import Document
+from gnomon.core.execution import Failure
+from gnomon.core.lifecycle import Failed, Succeeded
+from gnomon.core.records import Checkpoint, LogLevel, LogLine
+from tests.integration.api.conftest import Office, problem
+
+BROKEN = Failed(Failure("oops", "It did not work."), permanent=True)
+
+
+async def dead(office: Office, count: int = 1) -> tuple[str, list[str]]:
+    job = await office.job()
+    wishes = {"executions": [{"input": {"n": n}} for n in range(count)]}
+    await office.http.post(f"/v1/jobs/{job['job_id']}/executions/batch", json=wishes)
+    leased = await office.claim()
+    for one in leased:
+        await office.end(one, BROKEN)
+    return job["job_id"], [str(one.claim.execution_id) for one in leased]
+
+
+async def test_a_run_is_asked_for_with_its_wishes(office: Office) -> None:
+    job = await office.job()
+    run = await office.run(job["job_id"], input={"day": 1}, priority=9, delay_seconds=60, unique_key="k")
+    twin = await office.run(job["job_id"], unique_key="k")
+
+    assert (run["is_new"], twin["is_new"]) == (True, False)
+    assert twin["execution_id"] == run["execution_id"]
+    shown = (await office.http.get(f"/v1/executions/{run['execution_id']}")).json()
+    assert (shown["status"], shown["input"], shown["priority"]) == ("PENDING", {"day": 1}, 9)
+    assert (shown["trigger"], shown["unique_key"]) == ("manual", "k")
+
+
+async def test_a_thousand_runs_are_asked_for_at_once(office: Office) -> None:
+    job = await office.job()
+    url = f"/v1/jobs/{job['job_id']}/executions/batch"
+    headers = {"Idempotency-Key": str(uuid4())}
+
+    made = await office.http.post(
+        url, json={"executions": [{"input": n} for n in range(1000)]}, headers=headers
+    )
+    again = await office.http.post(
+        url, json={"executions": [{"input": n} for n in range(1000)]}, headers=headers
+    )
+    more = await office.http.post(url, json={"executions": [{}] * 1001})
+
+    assert made.status_code == 201
+    ids = [one["execution_id"] for one in made.json()["executions"]]
+    assert len(set(ids)) == 1000
+    assert [one["execution_id"] for one in again.json()["executions"]] == ids
+    assert problem(more) == (400, "INVALID_INPUT")
+    assert len(await office.claim(limit=2000)) == 1000
+
+
+async def test_executions_are_listed_page_by_page(office: Office) -> None:
+    job = await office.job()
+    runs = [(await office.run(job["job_id"]))["execution_id"] for _ in range(3)]
+    await office.end((await office.claim(limit=1))[0], Succeeded())
+
+    first = (await office.http.get("/v1/executions?limit=2")).json()
+    rest = (await office.http.get(f"/v1/executions?limit=2&cursor={first['next_cursor']}")).json()
+    queued = (await office.http.get(f"/v1/executions?status=QUEUED&job_id={job['job_id']}")).json()
+
+    assert [one["execution_id"] for one in first["executions"] + rest["executions"]] == runs[::-1]
+    assert {one["job_name"] for one in first["executions"]} == {"report"}
+    assert len(queued["executions"]) == 2
+
+
+async def test_attempts_and_logs_tell_the_story(office: Office) -> None:
+    job = await office.job()
+    run = await office.run(job["job_id"])
+    url = f"/v1/executions/{run['execution_id']}"
+    [leased] = await office.claim()
+    lines = [
+        LogLine(leased.claim, n, office.clock.now(), LogLevel.INFO, f"line {n}", Document("{}"))
+        for n in (1, 2, 3)
+    ]
+    await office.store.logs.append(lines)
+    await office.store.checkpoints.save([Checkpoint(leased.claim, Document("{}"), 0.5, office.clock.now())])
+    await office.end(leased, BROKEN)
+
+    first = (await office.http.get(f"{url}/logs?limit=2")).json()
+    rest = (await office.http.get(f"{url}/logs?after={first['next_after']}")).json()
+    [attempt] = (await office.http.get(f"{url}/attempts")).json()["attempts"]
+
+    assert [one["message"] for one in first["lines"] + rest["lines"]] == ["line 1", "line 2", "line 3"]
+    assert rest["next_after"] == "1.3"
+    assert (attempt["outcome"], attempt["worker_id"], attempt["error"]["kind"]) == ("FAILED", "ada", "oops")
+    stream = await office.http.get(f"{url}/logs/stream?after=1.1")
+    assert stream.headers["content-type"].startswith("text/event-stream")
+    assert stream.text.count("event: line") == 2
+    assert stream.text.endswith('event: end\ndata: {"status":"FAILED"}\n\n')
+
+
+async def test_an_execution_is_cancelled_and_tried_again(office: Office) -> None:
+    job = await office.job()
+    run = await office.run(job["job_id"], input=7)
+    url = f"/v1/executions/{run['execution_id']}"
+
+    assert problem(await office.http.post(f"{url}/retry")) == (409, "ILLEGAL_TRANSITION")
+    for _ in range(2):
+        assert (await office.http.post(f"{url}/cancel")).json()["status"] == "CANCELLED"
+    again = (await office.http.post(f"{url}/retry")).json()
+
+    assert again["execution_id"] != run["execution_id"]
+    assert (await office.http.get(f"/v1/executions/{again['execution_id']}")).json()["input"] == 7
+
+
+async def test_a_dead_letter_is_read_redriven_and_purged(office: Office) -> None:
+    job_id, [execution_id] = await dead(office)
+
+    [letter] = (await office.http.get(f"/v1/dlq?job_id={job_id}")).json()["dead_letters"]
+    assert (letter["execution_id"], letter["reason"], letter["job_name"]) == (
+        execution_id,
+        "permanent",
+        "report",
+    )
+    one = (await office.http.post(f"/v1/dlq/{execution_id}/redrive")).json()
+    two = (await office.http.post(f"/v1/dlq/{execution_id}/redrive")).json()
+
+    assert (one["is_new"], two["is_new"]) == (True, False)
+    assert one["execution_id"] == two["execution_id"]
+    assert (await office.http.get(f"/v1/dlq/{execution_id}")).json()["redriven_as"] == one["execution_id"]
+    assert (await office.http.delete(f"/v1/dlq/{execution_id}")).json() == {"execution_ids": [execution_id]}
+    assert problem(await office.http.get(f"/v1/dlq/{execution_id}")) == (404, "DEAD_LETTER_NOT_FOUND")
+
+
+async def test_dead_letters_are_redriven_and_purged_by_filter(office: Office) -> None:
+    job_id, ids = await dead(office, 5)
+
+    some = await office.http.post("/v1/dlq/redrive", json={"execution_ids": ids[:2]})
+    rest = await office.http.post("/v1/dlq/redrive", json={"job_id": job_id})
+    nothing = await office.http.post("/v1/dlq/redrive", json={})
+    purged = await office.http.post("/v1/dlq/purge", json={"all": True})
+
+    assert len(some.json()["executions"]) == 2
+    assert len(rest.json()["executions"]) == 3
+    assert problem(nothing) == (400, "INVALID_INPUT")
+    assert sorted(purged.json()["execution_ids"]) == sorted(ids)
+    assert len(await office.claim()) == 5
+
+
+async def test_the_ledger_tells_what_fired_and_what_did_not(office: Office) -> None:
+    job = await office.job(interval_seconds=60, misfire_policy="IGNORE")
+    office.clock.advance(timedelta(seconds=60))
+    await office.fire()
+    office.clock.advance(timedelta(minutes=30))
+    await office.fire()
+
+    url = f"/v1/jobs/{job['job_id']}/occurrences"
+    first = (await office.http.get(f"{url}?limit=1")).json()
+    rest = (await office.http.get(f"{url}?cursor={first['next_cursor']}")).json()
+
+    outcomes = [(one["outcome"], one["reason"]) for one in first["occurrences"] + rest["occurrences"]]
+    assert ("fired", None) in outcomes
+    assert ("skipped", "misfire") in outcomes
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"cron": "30 2 * * *", "timezone": "America/New_York"},
+        {"schedule": {"type": "cron", "expression": "30 2 * * *", "timezone": "America/New_York"}},
+    ],
+)
+async def test_a_preview_shows_what_daylight_saving_does(office: Office, form: dict[str, Any]) -> None:
+    fires = (await office.http.post("/v1/schedules/preview", json=form | {"limit": 100})).json()["fires"]
+
+    assert len(fires) == 100
+    [shifted] = [one for one in fires if one["note"]]
+    assert shifted["note"] == "shifted out of a gap"
+    assert shifted["local_time"][11:] == "03:00:00-04:00"
+    skipping = form | {"gap": "skip", "limit": 100}
+    fires = (await office.http.post("/v1/schedules/preview", json=skipping)).json()["fires"]
+    assert [one["skip"] for one in fires if one["skip"]] == ["dst_gap"]
+
+
+async def test_a_job_is_previewed(office: Office) -> None:
+    job = await office.job(cron="0 9 * * *")
+    fires = (await office.http.get(f"/v1/jobs/{job['job_id']}/preview?limit=3")).json()["fires"]
+    assert [one["local_time"][11:] for one in fires] == ["09:00:00+00:00"] * 3
