@@ -196,6 +196,16 @@ class JobNotFound(NotFound):
     noun = "job"
 
 
+class DagNotFound(NotFound):
+    code = "DAG_NOT_FOUND"
+    noun = "workflow"
+
+
+class RunNotFound(NotFound):
+    code = "DAG_RUN_NOT_FOUND"
+    noun = "run of a workflow"
+
+
 class ExecutionNotFound(NotFound):
     code = "EXECUTION_NOT_FOUND"
     noun = "execution"

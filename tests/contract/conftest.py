@@ -10,6 +10,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from gnomon.store.base import Store
+from gnomon.store.sql_store import SqlStore
+from gnomon.store.workflows import WorkflowStore
 from tests.conftest import SERVERS, StartServer
 from tests.contract.grounds import Ground, ModelGround, PostgresGround, SqliteGround
 
@@ -57,5 +59,19 @@ def each_ground(request: pytest.FixtureRequest, ground: FindGround) -> Ground:
 @pytest.fixture
 async def store(each_ground: Ground) -> AsyncIterator[Store]:
     store = await each_ground.fresh()
+    yield store
+    await store.close()
+
+
+@pytest.fixture(scope="session", params=[SQLITE, *SERVERS])
+def sql_ground(request: pytest.FixtureRequest, ground: FindGround) -> Ground:
+    return ground(request.param)
+
+
+@pytest.fixture
+async def flows(sql_ground: Ground) -> AsyncIterator[WorkflowStore]:
+    """A store with workflows. The model has none: they have a judge of their own, beside the core."""
+    store = await sql_ground.fresh()
+    assert isinstance(store, SqlStore)
     yield store
     await store.close()

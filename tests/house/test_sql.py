@@ -362,16 +362,19 @@ def verbs_without_contract(root: Path) -> list[str]:
     if not base.exists():
         modules = [path for path in (root / STORE).glob("*.py") if path.stem != "__init__"]
         return [f"{STORE}/base.py:1: the store has modules but no protocols."] if modules else []
-    protocols = [
-        node
-        for node in ast.parse(base.read_text(encoding="utf-8")).body
+    places = {
+        node: place
+        for place in ("base.py", "workflows.py")
+        if (root / STORE / place).exists()
+        for node in ast.parse((root / STORE / place).read_text(encoding="utf-8")).body
         if isinstance(node, ast.ClassDef) and "Protocol" in map(ast.unparse, node.bases)
-    ]
+    }
+    protocols = list(places)
     nouns = dict(nouns_of(protocols))
     called = {call for source in sources(root, under="tests/contract") for call in calls_by_noun(source)}
     return [
-        f"{STORE}/base.py:{verb.lineno}: {protocol.name}.{verb.name} is not called in tests/contract"
-        f" as {nouns.get(protocol.name, 'store')}.{verb.name}."
+        f"{STORE}/{places[protocol]}:{verb.lineno}: {protocol.name}.{verb.name} is not called in"
+        f" tests/contract as {nouns.get(protocol.name, 'store')}.{verb.name}."
         for protocol in protocols
         for verb in verbs_of(protocol)
         if (nouns.get(protocol.name, "store"), verb.name) not in called

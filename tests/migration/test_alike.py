@@ -35,7 +35,6 @@ NOT_IDS = {
     ("lanes", "id"): "a small number; statements that read it call it lane_id",
     ("workers", "id"): "a name that people choose; statements that read it call it worker_id",
     ("audit_events", "request_id"): "whatever the caller sent",
-    ("task_dependencies", "depends_on"): "the place of a task in its DAG",
 }
 
 

@@ -77,11 +77,8 @@ def dag_of(job: str, ground: Ground) -> str:
         return f"X'{text}'" if ground.dialect == "sqlite" else f"'{text}'"
 
     tenant, time = id_of("00000000000070008000000000000000"), time_in(ground)
-    partial = "0" if ground.dialect == "sqlite" else "false"
     return (
-        f"INSERT INTO dags (id, tenant_id, job_id, created_at)"
-        f" VALUES ({id_of(job)}, {tenant}, {id_of(job)}, {time});"
-        f"INSERT INTO dag_revisions (dag_id, revision, tenant_id, failure_strategy,"
-        f" allow_partial_completion, config, created_at)"
-        f" VALUES ({id_of(job)}, 1, {tenant}, 'CONTINUE', {partial}, '{{}}', {time});"
+        f"INSERT INTO dags (id, tenant_id, revision) VALUES ({id_of(job)}, {tenant}, 1);"
+        f"INSERT INTO dag_revisions (dag_id, revision, tenant_id, base, tasks, definition, created_at)"
+        f" VALUES ({id_of(job)}, 1, {tenant}, 1, 1, '{{}}', {time});"
     )

@@ -123,6 +123,7 @@ class Lease(Answer):
     started_at: datetime
     lease_until: datetime
     cancel_requested: bool
+    is_task: bool
 
 
 class Claimed(Answer):
@@ -239,8 +240,8 @@ def lease_answer(handed: Handed) -> Lease:
         crashes=one.crashes,
         max_attempts=definition.retry.max_attempts,
         kind=definition.kind,
-        payload=raw(definition.payload),
-        input=raw(one.input),
+        payload=raw(one.payload),
+        input=raw(None if one.revision.is_task else one.input),
         checkpoint=raw(handed.state),
         queue=definition.queue,
         capabilities=sorted(definition.capabilities),
@@ -256,6 +257,7 @@ def lease_answer(handed: Handed) -> Lease:
         started_at=one.started_at,
         lease_until=one.lease_until,
         cancel_requested=one.cancel_requested,
+        is_task=one.revision.is_task,
     )
 
 

@@ -118,6 +118,7 @@ class Leases:
             ending.claim: Decision(
                 ending.claim,
                 after(leased[ending.claim], ending.outcome, now=now, jitter=self._random.random()),
+                leased[ending.claim].revision.is_task,
             )
             for ending in endings
             if ending.claim in leased

@@ -38,6 +38,8 @@ class WaitsFor(StrEnum):
 
     JOBS = "jobs"  # A success of each job that its job depends on. After it, perhaps a slot.
     SLOT = "slot"  # A free slot among those that its job may fill at once.
+    TASKS = "tasks"  # Its tasks: it is a run of a workflow that has begun.
+    APPROVAL = "approval"  # A person: it is a task of a run that is paused.
 
 
 LIVE = frozenset({ExecutionStatus.PENDING, ExecutionStatus.QUEUED, ExecutionStatus.RUNNING})

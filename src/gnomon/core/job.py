@@ -20,6 +20,7 @@ JobId = NewType("JobId", UUID)
 DEFAULT_TENANT = TenantId(UUID("00000000-0000-7000-8000-000000000000"))
 
 SHARDS = 64
+DAG_KIND = "gnomon.dag"  # Of jobs that are workflows. No worker runs it: its tasks are run.
 PRIORITY_MIN, PRIORITY_DEFAULT, PRIORITY_MAX = 0, 5, 9
 TIMEOUT_MAX = timedelta(days=30)
 MAX_CONCURRENT_MAX = 100_000
@@ -82,6 +83,7 @@ class Revision:
     job_id: JobId
     number: int
     definition: Definition
+    is_task: bool = False  # Of a workflow: its job is the workflow.
 
 
 @dataclass(frozen=True, slots=True)

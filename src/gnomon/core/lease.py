@@ -14,7 +14,7 @@ from uuid import UUID
 
 from gnomon.core.document import Document, check_name
 from gnomon.core.execution import ExecutionId, WorkerId
-from gnomon.core.job import JobId, Revision, TenantId
+from gnomon.core.job import DAG_KIND, JobId, Revision, TenantId
 from gnomon.errors import InvalidInput
 
 LEASE = timedelta(seconds=20)
@@ -56,6 +56,8 @@ class ClaimRequest:
         for field in ("kinds", "queues", "capabilities"):
             for name in getattr(self, field):
                 check_name(name, field=field)
+        if DAG_KIND in self.kinds:
+            raise InvalidInput("kinds", f"{DAG_KIND!r} is nothing that a worker runs.")
         if type(self.limit) is not int or not 1 <= self.limit <= CLAIM_LIMIT_MAX:
             raise InvalidInput("limit", f"must be a whole number from 1 to {CLAIM_LIMIT_MAX}.")
 
@@ -82,6 +84,12 @@ class Leased(NamedTuple):
     def attempt(self) -> int:
         """The number of this try, as people count: the first one is 1."""
         return self.attempts + 1
+
+    @property
+    def payload(self) -> Document:
+        """What to do. A task of a workflow may get its own, with the results that it refers to."""
+        rendered = self.input if self.revision.is_task else None
+        return self.revision.definition.payload if rendered is None else rendered
 
 
 class Renewed(NamedTuple):

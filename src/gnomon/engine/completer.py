@@ -100,7 +100,8 @@ class Completer:
         except Exception:  # One of them makes no sense.
             changes = [_change_after(leased, outcome, now=now, jitter=random()) for leased, outcome in ended]
         self._decisions = [
-            Decision(leased.claim, change) for (leased, _), change in zip(ended, changes, strict=True)
+            Decision(leased.claim, change, leased.revision.is_task)
+            for (leased, _), change in zip(ended, changes, strict=True)
         ]
         for listener in self._telemetry.on_decisions:
             listener(self._decisions, now)
@@ -123,12 +124,12 @@ class Completer:
         )
         [leased] = [one for one in self._in_hand if one.claim == decision.claim]
         change = after(leased, UNWRITABLE, now=self._clock.now(), jitter=0.0)
-        return await self._executions.apply([Decision(decision.claim, change)], now=self._clock.now())
+        return await self._executions.apply([decision._replace(change=change)], now=self._clock.now())
 
     def _tell(self, answers: Sequence[Applied]) -> None:
         now = self._clock.now()
         if not self._telemetry.listeners and Applied.LOST not in answers:
-            self._telemetry.count(_what(change) for _, change in self._decisions)
+            self._telemetry.count(_what(change) for _, change, _ in self._decisions)
             return
         for leased, decision, answer in zip(self._in_hand, self._decisions, answers, strict=True):
             change = decision.change

@@ -49,7 +49,11 @@ class Reaper:
         if not self._may_judge() or not expired:
             return INTERVAL
         decisions = [
-            Decision(one.claim, after(one, LeaseExpired(), now=now, jitter=self._random.random()))
+            Decision(
+                one.claim,
+                after(one, LeaseExpired(), now=now, jitter=self._random.random()),
+                one.revision.is_task,
+            )
             for one in expired
         ]
         failpoint(At.REAP_BEFORE)

@@ -152,7 +152,7 @@ class Context:
     @property
     def input(self) -> Document | None:
         """What this one execution was given, beside the payload of its job."""
-        return self._leased.input
+        return None if self._leased.revision.is_task else self._leased.input
 
     @property
     def state(self) -> JSON:

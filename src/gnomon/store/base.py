@@ -63,6 +63,8 @@ class Decision(NamedTuple):
 
     claim: Claim
     change: Change
+    # A task of a workflow: its run is locked first. Who does not say so is asked to wait a little longer.
+    in_run: bool = False
 
 
 class Unreadable(NamedTuple):

@@ -33,14 +33,14 @@ def are_plain_endings(decisions: Sequence[Decision]) -> bool:
         and change.failure is None
         and change.dead is None
         and change.only_if_expired_at is None
-        for _, change in decisions
+        for _, change, _ in decisions
     )
 
 
 def ending_rows(decisions: Sequence[Decision]) -> Rows:
     rows = [
         (*claim, change.status, change.attempt, change.attempts, document_text(change.result))
-        for claim, change in decisions
+        for claim, change, _ in decisions
     ]
     return Rows("change", _ENDING, rows, _UNIFORM)
 
@@ -48,7 +48,7 @@ def ending_rows(decisions: Sequence[Decision]) -> Rows:
 def change_rows(decisions: Sequence[Decision]) -> Rows:
     rows = [
         (*ending, *_more(change))
-        for ending, (_, change) in zip(ending_rows(decisions).rows, decisions, strict=True)
+        for ending, (_, change, _) in zip(ending_rows(decisions).rows, decisions, strict=True)
     ]
     return Rows("change", _CHANGE, rows, _UNIFORM)
 

@@ -31,6 +31,7 @@ from gnomon.store.lanes import Lanes
 from gnomon.store.prospects import Prospects
 from gnomon.store.revisions import Revisions
 from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, execution_of, is_possible
+from gnomon.store.runs import SqlRuns
 
 EXPIRED_LIMIT_MAX = 10_000
 ROUNDS_MAX = 100
@@ -48,10 +49,17 @@ _PAGES = {
 
 class SqlExecutions:
     def __init__(
-        self, database: Database, claimer: Claimer, revisions: Revisions, gates: Gates, lanes: Lanes
+        self,
+        database: Database,
+        claimer: Claimer,
+        revisions: Revisions,
+        gates: Gates,
+        lanes: Lanes,
+        runs: SqlRuns,
     ) -> None:
         self._database = database
         self._gates = gates
+        self._runs = runs
         self.admit = gates.admit
         self.gated = gates.gated
         prospects = Prospects(database, lanes)
@@ -123,24 +131,40 @@ class SqlExecutions:
         if not decisions:
             return []
         first = first_decisions(decisions)
-        answer = await self._apply(first, now=now) if first else []
+        tasks = [one for one in first if one.in_run]
+        plain = [one for one in first if not one.in_run] if tasks else first
+        answer = await self._apply(plain, now=now) if plain else []
         refused = [row for row in answer if row["claim"] is not None]
-        if len(refused) < len(answer):
-            await self._gates.admit_after([row["job_id"] for row in answer if row["job_id"]], now=now)
+        if refused:
+            unsaid = await self._unsaid_tasks(plain, refused)
+            tasks += unsaid
+            said = {one.claim for one in unsaid}
+            refused = [row for row in refused if (row["execution_id"], row["claim"]) not in said]
+        if tasks:
+            refused += await self._runs.apply(tasks, now=now)
+        if watched := [row["job_id"] for row in answer if row["job_id"]]:
+            await self._gates.admit_after(watched, now=now)
         if not refused and len(first) == len(decisions):
             return [Applied.APPLIED] * len(decisions)
         return await self._answers(decisions, {Claim(row["execution_id"], row["claim"]) for row in refused})
 
     async def _apply(self, first: Sequence[Decision], *, now: datetime) -> Sequence[Row]:
         if are_plain_endings(first):
-            return await self._database.fetch("apply_endings", ending_rows(first), now=now)
-        return await self._database.fetch("apply", change_rows(first), now=now)
+            return await self._database.fetch("apply_endings", ending_rows(first), now=now, in_run=False)
+        return await self._database.fetch("apply", change_rows(first), now=now, in_run=False)
+
+    async def _unsaid_tasks(self, asked: Sequence[Decision], refused: Sequence[Row]) -> list[Decision]:
+        """Those that were refused because they are of tasks, which nobody said."""
+        claims = [Claim(row["execution_id"], row["claim"]) for row in refused]
+        rows = await self._database.read("claims_in_runs", _held(claims))
+        found = {(row["execution_id"], row["claim"]) for row in rows}
+        return [one for one in asked if one.claim in found] if found else []
 
     async def _answers(self, decisions: Sequence[Decision], refused: Collection[Claim]) -> Sequence[Applied]:
         settled = await self._settled([decision.claim for decision in decisions])
-        spent = {claim for claim, _ in decisions if claim in refused or not is_possible(claim)}
+        spent = {claim for claim, *_ in decisions if claim in refused or not is_possible(claim)}
         answers = []
-        for claim, change in decisions:
+        for claim, change, _ in decisions:
             if claim not in spent:
                 answers.append(Applied.APPLIED)
                 spent.add(claim)
@@ -167,7 +191,19 @@ class SqlExecutions:
         self, tenant_id: TenantId, execution_ids: Sequence[ExecutionId], *, now: datetime
     ) -> Mapping[ExecutionId, ExecutionStatus]:
         check_batch(len(execution_ids), field="executions")
-        wanted = _wanted(set(execution_ids))
+        in_runs = await self._runs.cancel(tenant_id, set(execution_ids), now=now)
+        plain = set(execution_ids).difference(in_runs)
+        ended = await self._cancel(tenant_id, plain, now=now) if plain or not in_runs else {}
+        if in_runs:
+            rows = await self._database.read("executions_get", _wanted(in_runs), tenant_id=tenant_id)
+            found = [execution_of(row, now=now) for row in rows]
+            return {**ended, **{one.id: one.status for one in found}}
+        return ended
+
+    async def _cancel(
+        self, tenant_id: TenantId, execution_ids: Collection[ExecutionId], *, now: datetime
+    ) -> Mapping[ExecutionId, ExecutionStatus]:
+        wanted = _wanted(execution_ids)
         async with self._database.transaction() as session:
             # Claims and retries move executions between our statements. What we ended or asked to stop is
             # locked by us and stays; for the rest, look again.

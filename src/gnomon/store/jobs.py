@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
-from typing import TypedDict
+from typing import TypeAlias, TypedDict
 from uuid import UUID
 
 from gnomon.core.gates import is_counted, slots
@@ -23,9 +23,9 @@ from gnomon.errors import (
     VersionConflict,
 )
 from gnomon.store.database import Database, ForeignKeyViolation, Rows, Session, UniqueViolation
-from gnomon.store.gates import Gates, await_jobs, watch
-from gnomon.store.gates import wanted as in_order
+from gnomon.store.gates import Gates, watch
 from gnomon.store.idempotency import first_answer
+from gnomon.store.job_links import link, lock
 from gnomon.store.lanes import Lanes, lane_of
 from gnomon.store.rows import (
     INTEGER_MAX,
@@ -38,6 +38,8 @@ from gnomon.store.rows import (
 )
 
 JOB_BATCH_MAX = 1000
+# What else belongs into the transaction, of a workflow. Returns the revision of the job that stands for it.
+Also: TypeAlias = Callable[[Session], Awaitable[int]]
 ROUNDS_MAX = 100
 
 
@@ -53,7 +55,12 @@ class SqlJobs:
         self._gates = gates
 
     async def create(
-        self, jobs: Sequence[NewJob], *, now: datetime, idempotency: Idempotency | None = None
+        self,
+        jobs: Sequence[NewJob],
+        *,
+        now: datetime,
+        idempotency: Idempotency | None = None,
+        also: Also | None = None,
     ) -> Sequence[Job]:
         check_batch(len(jobs), field="jobs", size_max=JOB_BATCH_MAX)
         if not jobs:
@@ -65,10 +72,12 @@ class SqlJobs:
                 ids = [job.id for job in jobs]
                 first = await first_answer(session, tenant_id, idempotency, ids, now=now)
                 if first is None:
-                    await _lock(session, tenant_id, jobs)
+                    await lock(session, tenant_id, jobs)
                     await self._insert(session, jobs, now=now)
+                    if also is not None:
+                        await also(session)
                     await self._check_dependencies(session, tenant_id, jobs)
-                    await _link(session, tenant_id, jobs)
+                    await link(session, tenant_id, jobs)
                 return await _get(session, tenant_id, ids if first is None else first)
         except ForeignKeyViolation:
             raise TenantNotFound(tenant_id) from None
@@ -79,7 +88,12 @@ class SqlJobs:
             raise await self._name_clash(violation, tenant_id, jobs) from None
 
     async def change(
-        self, changes: Sequence[JobChange], *, now: datetime, idempotency: Idempotency | None = None
+        self,
+        changes: Sequence[JobChange],
+        *,
+        now: datetime,
+        idempotency: Idempotency | None = None,
+        also: Also | None = None,
     ) -> Sequence[Job]:
         check_batch(len(changes), field="jobs", size_max=JOB_BATCH_MAX)
         if not changes:
@@ -93,12 +107,12 @@ class SqlJobs:
                 ids = [change.job_id for change in changes]
                 first = await first_answer(session, tenant_id, idempotency, ids, now=now)
                 if first is None:
-                    await _lock(session, tenant_id, changes)
+                    await lock(session, tenant_id, changes)
                     # In the order of ids, so that two batches cannot wait for each other.
                     for change in sorted(changes, key=lambda change: change.job_id):
-                        await self._change(session, change, now=now)
+                        await self._change(session, change, now=now, also=also)
                     await self._check_dependencies(session, tenant_id, changes)
-                    await _link(session, tenant_id, changes)
+                    await link(session, tenant_id, changes)
                 changed = await _get(session, tenant_id, ids if first is None else first)
             # There may be more slots than before, or none; fewer jobs to wait for, or none.
             await self._gates.admit_after(ids, now=now)
@@ -172,7 +186,7 @@ class SqlJobs:
             "watched": is_counted(job.definition),
         } | definition_columns(job.definition, self._lanes.known[lane_of(job.tenant_id, job.definition)])
 
-    async def _change(self, session: Session, change: JobChange, *, now: datetime) -> None:
+    async def _change(self, session: Session, change: JobChange, *, now: datetime, also: Also | None) -> None:
         key: _Key = {"job_id": change.job_id, "tenant_id": change.tenant_id}
         found = await session.fetch("job_lock", **key)
         if not found:
@@ -186,7 +200,7 @@ class SqlJobs:
             raise JobFired(change.job_id)
         revision, places, watched = job["revision"], job["slots"], job["watched"]
         if change.definition is not None:
-            revision += 1
+            revision = revision + 1 if also is None else await also(session)
             places, watched = slots(change.definition), is_counted(change.definition)
             lane_id = self._lanes.known[lane_of(change.tenant_id, change.definition)]
             columns = definition_columns(change.definition, lane_id)
@@ -245,18 +259,6 @@ async def _get(session: Session, tenant_id: TenantId, ids: Sequence[UUID]) -> li
     return [job_of(row) for row in await session.fetch("jobs_get", _wanted(ids), tenant_id=tenant_id)]
 
 
-async def _lock(session: Session, tenant_id: TenantId, jobs: Sequence[NewJob] | Sequence[JobChange]) -> None:
-    """Before any job is locked: two that hold a job each would wait for each other here.
-
-    The jobs that they depend on are locked with them, in one order: their runs are about to be watched.
-    """
-    needed = {dependency for job in jobs for dependency in job.dependencies}
-    if needed:
-        await session.fetch("tenant_lock", tenant_id=tenant_id)
-        own = {job.job_id for job in jobs if isinstance(job, JobChange)}
-        await session.fetch("jobs_lock", in_order(needed | own), tenant_id=tenant_id)
-
-
 async def _end_executions(session: Session, *, job_id: JobId, tenant_id: TenantId, now: datetime) -> None:
     """Claims and retries move executions between our statements: go on until there is nothing left."""
     key: _Key = {"job_id": job_id, "tenant_id": tenant_id}
@@ -266,26 +268,6 @@ async def _end_executions(session: Session, *, job_id: JobId, tenant_id: TenantI
         if not await session.fetch("job_still_runs", **key):
             return
     raise StoreUnavailable(f"Executions of job {job_id} moved away {ROUNDS_MAX} times in a row. Ask again.")
-
-
-async def _link(session: Session, tenant_id: TenantId, jobs: Sequence[NewJob] | Sequence[JobChange]) -> None:
-    tags, dependencies, gated = [], [], []
-    for job in jobs:
-        job_id = job.id if isinstance(job, NewJob) else job.job_id
-        if job.dependencies or (job.definition and slots(job.definition) is not None):
-            gated.append(job_id)
-        tags += [(job.tenant_id, job_id, tag) for tag in sorted(job.tags)]
-        dependencies += [(job.tenant_id, job_id, depends_on) for depends_on in sorted(job.dependencies)]
-    if tags or dependencies:
-        await session.fetch(
-            "job_links_add",
-            Rows("job_tag", ("tenant_id", "job_id", "tag"), tags),
-            Rows("job_dependency", ("tenant_id", "job_id", "depends_on"), dependencies),
-        )
-    if gated:
-        await session.fetch("gates_ensure", in_order(gated), tenant_id=tenant_id)
-    if dependencies:
-        await await_jobs(session, tenant_id, {depends_on for _, _, depends_on in dependencies})
 
 
 def _wanted(ids: Collection[UUID]) -> Rows:

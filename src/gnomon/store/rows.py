@@ -95,7 +95,9 @@ def definition_of(row: Row) -> Definition:
 
 
 def revision_of(row: Row) -> Revision:
-    return Revision(TenantId(row["tenant_id"]), JobId(row["job_id"]), row["revision"], definition_of(row))
+    return Revision(
+        TenantId(row["tenant_id"]), JobId(row["job_id"]), row["revision"], definition_of(row), row["is_task"]
+    )
 
 
 def job_of(row: Row) -> Job:
@@ -192,7 +194,7 @@ def _status_of(row: Row, *, now: datetime) -> ExecutionStatus:
     """Where an execution is tells what it is; only an ended one has its status written down."""
     if row["outcome"] is not None:
         return ExecutionStatus(row["outcome"])
-    if row["is_leased"]:
+    if row["is_leased"] or row["waits_for"] == WaitsFor.TASKS:
         return ExecutionStatus.RUNNING
     if row["waits_for"] is None and row["due"] <= now:
         return ExecutionStatus.QUEUED

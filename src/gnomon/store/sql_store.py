@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from gnomon.store.claimer import RESCAN, Claimer
+from gnomon.store.dags import SqlDags
 from gnomon.store.database import Database
 from gnomon.store.events import SqlEvents
 from gnomon.store.executions import SqlExecutions
@@ -12,9 +13,11 @@ from gnomon.store.gates import Gates
 from gnomon.store.jobs import SqlJobs
 from gnomon.store.keys import SqlKeys
 from gnomon.store.lanes import Lanes
+from gnomon.store.plans import Plans
 from gnomon.store.records import SqlCheckpoints, SqlDeadLetters, SqlLogs
 from gnomon.store.reports import SqlReports
 from gnomon.store.revisions import Revisions
+from gnomon.store.runs import SqlRuns
 from gnomon.store.schedules import SqlSchedules
 from gnomon.store.shards import SqlShards
 from gnomon.store.upkeep import SqlUpkeep
@@ -25,13 +28,15 @@ class SqlStore:
     """`rescan` is how long a claimer may go on from where it was before it looks from the front again."""
 
     def __init__(self, database: Database, *, rescan: timedelta = RESCAN) -> None:
-        lanes, gates = Lanes(database), Gates(database)
+        lanes, gates, plans = Lanes(database), Gates(database), Plans()
         self.database = database
         self.tenants = SqlTenants(database)
         self.jobs = SqlJobs(database, lanes, gates)
+        self.dags = SqlDags(database, lanes, self.jobs)
+        self.runs = SqlRuns(database, plans, gates)
         self.schedules = SqlSchedules(database)
         self.executions = SqlExecutions(
-            database, Claimer(database, lanes, rescan=rescan), Revisions(database), gates, lanes
+            database, Claimer(database, lanes, rescan=rescan), Revisions(database), gates, lanes, self.runs
         )
         self.checkpoints = SqlCheckpoints(database)
         self.logs = SqlLogs(database)

@@ -58,6 +58,7 @@ class Lease(msgspec.Struct):
     started_at: datetime
     lease_until: datetime
     cancel_requested: bool
+    is_task: bool = False  # Then `payload` is that of this one execution.
 
 
 class Claimed(msgspec.Struct):
@@ -119,7 +120,7 @@ def leased_of(one: Lease, worker: WorkerId, revision: Revision) -> Leased:
         one.priority,
         one.nominal_time,
         one.due,
-        document_of(one.input),
+        document_of(one.payload if one.is_task else one.input),
         one.attempts,
         one.crashes,
         one.started_at,
@@ -141,7 +142,8 @@ def revision_of(one: Lease) -> Revision:
         one.max_concurrent,
         Delivery(one.delivery),
     )
-    return Revision(TenantId(UUID(one.tenant_id)), JobId(UUID(one.job_id)), one.revision, definition)
+    tenant_id, job_id = TenantId(UUID(one.tenant_id)), JobId(UUID(one.job_id))
+    return Revision(tenant_id, job_id, one.revision, definition, one.is_task)
 
 
 def document_of(raw: msgspec.Raw) -> Document | None:

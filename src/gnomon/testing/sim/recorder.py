@@ -219,7 +219,7 @@ class Recorder(Pen):
 
     async def _applied(self, call: Call, answers: Sequence[Applied]) -> None:
         decisions: Sequence[Decision] = call.args[0]
-        for (claim, change), answer in zip(decisions, answers, strict=True):
+        for (claim, change, _), answer in zip(decisions, answers, strict=True):
             run = self.runs[claim.execution_id]
             if answer is Applied.APPLIED:
                 decided = self._decided.pop(claim, call.kwargs["now"])

@@ -16,7 +16,8 @@ SELECT gated.job_id,
        ) AND (jobs.slots IS NULL OR jobs.slots
               > (SELECT count(*) FROM leases WHERE leases.job_id = gated.job_id AND leases.watched)
               + (SELECT count(*) FROM queue AS ready
-                 WHERE ready.job_id = gated.job_id AND ready.watched AND ready.waits_for IS NULL))
+                 WHERE ready.job_id = gated.job_id AND ready.watched
+            AND (ready.waits_for IS NULL OR ready.waits_for = 'tasks')))
        OR EXISTS (
            SELECT 1 FROM queue AS waiting
            WHERE waiting.job_id = gated.job_id AND waiting.waits_for = 'jobs' AND NOT EXISTS (

@@ -1,7 +1,7 @@
 -- Both tables in one statement: in two, an execution on its way from one to the other would be in neither.
 SELECT execution_id FROM queue
-WHERE job_id = :job_id AND NOT (watched AND (awaited OR NOT CAST(:awaited AS boolean)))
+WHERE job_id = :job_id AND NOT in_run AND NOT (watched AND (awaited OR NOT CAST(:awaited AS boolean)))
 UNION ALL
 SELECT execution_id FROM leases
-WHERE job_id = :job_id AND NOT (watched AND (awaited OR NOT CAST(:awaited AS boolean)))
+WHERE job_id = :job_id AND NOT in_run AND NOT (watched AND (awaited OR NOT CAST(:awaited AS boolean)))
 LIMIT 1

@@ -3,7 +3,8 @@ SELECT queue.execution_id, queue.job_id, queue.tenant_id, queue.priority, queue.
        lanes.queue AS lane_queue, lanes.kind AS lane_kind, lanes.capabilities AS lane_capabilities, jobs.slots,
        (SELECT count(*) FROM leases WHERE leases.job_id = queue.job_id AND leases.watched)
        + (SELECT count(*) FROM queue AS ready
-          WHERE ready.job_id = queue.job_id AND ready.watched AND ready.waits_for IS NULL) AS taken
+          WHERE ready.job_id = queue.job_id AND ready.watched
+            AND (ready.waits_for IS NULL OR ready.waits_for = 'tasks')) AS taken
 FROM queue
 JOIN lanes ON lanes.id = queue.lane_id
 JOIN jobs ON jobs.id = queue.job_id

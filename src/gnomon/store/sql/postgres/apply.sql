@@ -1,5 +1,6 @@
 -- The fence is the lock: only the current claim finds its lease. All that follows hangs on it.
 -- The answer is the claims that found none, and the jobs of which something was watched.
+-- Tasks of workflows have an apply of their own, which holds the lock of their run before it comes here.
 -- A cancel that was asked for in the meantime wins over going back to wait.
 WITH change AS (
     SELECT given.execution_id, given.claim, coalesce(given.status, (:change.status::text[])[1]) AS status,
@@ -29,6 +30,7 @@ WITH change AS (
     FROM change CROSS JOIN LATERAL (
         SELECT * FROM leases
         WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim
+          AND leases.in_run = :in_run
           AND (change.expired_at IS NULL OR leases.lease_until < change.expired_at)
         FOR UPDATE
     ) AS lease
@@ -54,10 +56,10 @@ WITH change AS (
     FROM held WHERE due IS NOT NULL
 ), waiting AS (
     INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                       claim, attempts, crashes, watched, awaited, waits_for)
+                       claim, attempts, crashes, watched, awaited, in_run, waits_for)
     -- Who is not counted takes no slot, and waits for none.
     SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-           claim, attempts, crashes, watched, awaited, CASE WHEN watched THEN waits_for END
+           claim, attempts, crashes, watched, awaited, :in_run, CASE WHEN watched THEN waits_for END
     FROM held WHERE due IS NOT NULL
 ), buried AS (
     INSERT INTO dead_letters (execution_id, tenant_id, job_id, reason, failure_kind, failure_message,

@@ -14,6 +14,7 @@ WITH held AS MATERIALIZED (
                leases.awaited, leases.due, leases.worker, leases.started_at
         FROM leases
         WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim
+          AND leases.in_run = :in_run
         FOR UPDATE
     ) AS lease
 ), gone AS (

@@ -40,9 +40,10 @@ WITH picked AS MATERIALIZED (
 ), leased AS (
     INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
                         claim, attempts, crashes, worker, started_at, lease_until, request_id, watched,
-                        awaited)
+                        awaited, in_run)
     SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-           claim + 1, attempts, crashes, :worker, :now, :lease_until, :request_id, watched, awaited
+           claim + 1, attempts, crashes, :worker, :now, :lease_until, :request_id, watched, awaited,
+           in_run
     FROM picked
 ), told AS (
     INSERT INTO events (batch, tenant_id, type, at, subjects)

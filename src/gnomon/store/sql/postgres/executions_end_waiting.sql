@@ -3,7 +3,7 @@ WITH found AS MATERIALIZED (
     SELECT waiting.execution_id FROM unnest(:wanted.id::uuid[]) AS wanted (id)
     CROSS JOIN LATERAL (
         SELECT queue.execution_id FROM queue
-        WHERE queue.execution_id = wanted.id AND queue.tenant_id = :tenant_id
+        WHERE queue.execution_id = wanted.id AND queue.tenant_id = :tenant_id AND coalesce(queue.waits_for, '') <> 'tasks'
         FOR UPDATE
     ) AS waiting
 ), gone AS (

@@ -1,5 +1,6 @@
 WITH gone AS (
     DELETE FROM queue WHERE job_id = :job_id AND tenant_id = :tenant_id
+      AND NOT in_run AND coalesce(waits_for, '') <> 'tasks'
     RETURNING execution_id, tenant_id, claim, attempts, due
 ), freed AS (
     DELETE FROM unique_keys USING gone WHERE unique_keys.execution_id = gone.execution_id

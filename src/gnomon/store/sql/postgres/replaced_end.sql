@@ -1,7 +1,7 @@
 -- In the order of ids, so that a batch that cancels and this one cannot wait for each other.
 WITH found AS MATERIALIZED (
     SELECT execution_id FROM queue
-    WHERE job_id = :job_id AND watched AND execution_id <> ALL (:wanted.id::uuid[])
+    WHERE job_id = :job_id AND watched AND coalesce(waits_for, '') <> 'tasks' AND execution_id <> ALL (:wanted.id::uuid[])
     ORDER BY execution_id
     FOR UPDATE
 ), gone AS (

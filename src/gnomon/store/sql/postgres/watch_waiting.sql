@@ -3,7 +3,7 @@
 -- In the order of ids, so that a batch that cancels and this one cannot wait for each other.
 WITH found AS MATERIALIZED (
     SELECT execution_id FROM queue
-    WHERE job_id = :job_id AND NOT (watched AND (awaited OR NOT :awaited::boolean))
+    WHERE job_id = :job_id AND NOT in_run AND NOT (watched AND (awaited OR NOT :awaited::boolean))
     ORDER BY execution_id
     FOR UPDATE
 ), moved AS (

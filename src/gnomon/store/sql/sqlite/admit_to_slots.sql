@@ -12,7 +12,8 @@ WHERE queue.waits_for = 'slot' AND queue.execution_id IN (
             SELECT jobs.slots,
                    (SELECT count(*) FROM leases WHERE leases.job_id = :job_id AND leases.watched)
                    + (SELECT count(*) FROM queue AS ready
-                      WHERE ready.job_id = :job_id AND ready.watched AND ready.waits_for IS NULL) AS taken
+                      WHERE ready.job_id = :job_id AND ready.watched
+                        AND (ready.waits_for IS NULL OR ready.waits_for = 'tasks')) AS taken
             FROM jobs WHERE jobs.id = :job_id
         ) AS room))
 RETURNING waits_for

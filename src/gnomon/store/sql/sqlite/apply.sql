@@ -1,8 +1,9 @@
+-- Tasks of workflows have an apply of their own, which knows their run before it comes here.
 -- The fence is the first statement: only changes of the current claim stay; the others are the answer, with the
 -- jobs of which something was watched.
 DELETE FROM change WHERE NOT EXISTS (
     SELECT 1 FROM leases
-    WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim
+    WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim AND leases.in_run = :in_run
       AND (change.expired_at IS NULL OR leases.lease_until < change.expired_at))
 RETURNING execution_id, claim, NULL AS job_id;
 
@@ -34,10 +35,10 @@ FROM change JOIN leases ON leases.execution_id = change.execution_id
 WHERE change.due IS NOT NULL;
 
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                   claim, attempts, crashes, watched, awaited, waits_for)
+                   claim, attempts, crashes, watched, awaited, in_run, waits_for)
 -- Who is not counted takes no slot, and waits for none.
 SELECT change.execution_id, tenant_id, job_id, revision, lane_id, priority, change.due, nominal_time,
-       change.claim, change.attempts, coalesce(change.crashes, 0), watched, awaited,
+       change.claim, change.attempts, coalesce(change.crashes, 0), watched, awaited, in_run,
        CASE WHEN watched THEN change.waits_for END
 FROM change JOIN leases ON leases.execution_id = change.execution_id
 WHERE change.due IS NOT NULL;

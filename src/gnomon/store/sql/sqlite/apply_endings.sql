@@ -2,7 +2,7 @@
 -- expiry: nearly all.
 DELETE FROM change WHERE NOT EXISTS (
     SELECT 1 FROM leases
-    WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim)
+    WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim AND leases.in_run = :in_run)
 RETURNING execution_id, claim, NULL AS job_id;
 
 INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,

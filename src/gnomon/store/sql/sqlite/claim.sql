@@ -3,7 +3,7 @@ DELETE FROM picked;
 
 INSERT INTO picked
 SELECT queue.execution_id, tenant_id, job_id, revision, queue.lane_id, queue.priority, queue.due,
-       nominal_time, claim + 1, attempts, crashes, watched, awaited
+       nominal_time, claim + 1, attempts, crashes, watched, awaited, in_run
 FROM scan CROSS JOIN queue
 WHERE queue.execution_id IN (
     SELECT waiting.execution_id FROM queue AS waiting
@@ -27,9 +27,10 @@ SELECT :request_id, tenant_id, :worker, :now FROM (
 LIMIT 1;
 
 INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                    claim, attempts, crashes, worker, started_at, lease_until, request_id, watched, awaited)
+                    claim, attempts, crashes, worker, started_at, lease_until, request_id, watched, awaited,
+                    in_run)
 SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-       claim, attempts, crashes, :worker, :now, :lease_until, :request_id, watched, awaited
+       claim, attempts, crashes, :worker, :now, :lease_until, :request_id, watched, awaited, in_run
 FROM picked;
 
 INSERT INTO events (batch, tenant_id, type, at, subjects)

@@ -1,12 +1,16 @@
 INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at)
 SELECT execution_id, tenant_id, 'CANCELLED', claim, attempts, due, :now FROM queue
-WHERE queue.job_id = :job_id AND queue.tenant_id = :tenant_id;
+WHERE queue.job_id = :job_id AND queue.tenant_id = :tenant_id
+  AND NOT in_run AND coalesce(waits_for, '') <> 'tasks';
 
 INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, tenant_id, 'execution.cancelled', :now, json_group_array(hex(execution_id)) FROM queue
-WHERE queue.job_id = :job_id AND queue.tenant_id = :tenant_id GROUP BY tenant_id;
+WHERE queue.job_id = :job_id AND queue.tenant_id = :tenant_id
+  AND NOT in_run AND coalesce(waits_for, '') <> 'tasks' GROUP BY tenant_id;
 
 DELETE FROM unique_keys
-WHERE execution_id IN (SELECT execution_id FROM queue WHERE queue.job_id = :job_id AND queue.tenant_id = :tenant_id);
+WHERE execution_id IN (SELECT execution_id FROM queue WHERE queue.job_id = :job_id AND queue.tenant_id = :tenant_id
+  AND NOT in_run AND coalesce(waits_for, '') <> 'tasks');
 
 DELETE FROM queue WHERE queue.job_id = :job_id AND queue.tenant_id = :tenant_id
+  AND NOT in_run AND coalesce(waits_for, '') <> 'tasks'

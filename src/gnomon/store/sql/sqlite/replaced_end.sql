@@ -1,13 +1,13 @@
 INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at)
 SELECT execution_id, tenant_id, 'CANCELLED', claim, attempts, due, :now FROM queue
-WHERE job_id = :job_id AND watched AND execution_id NOT IN (SELECT id FROM wanted);
+WHERE job_id = :job_id AND watched AND coalesce(waits_for, '') <> 'tasks' AND execution_id NOT IN (SELECT id FROM wanted);
 
 INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, tenant_id, 'execution.cancelled', :now, json_group_array(hex(execution_id)) FROM queue
-WHERE job_id = :job_id AND watched AND execution_id NOT IN (SELECT id FROM wanted) GROUP BY tenant_id;
+WHERE job_id = :job_id AND watched AND coalesce(waits_for, '') <> 'tasks' AND execution_id NOT IN (SELECT id FROM wanted) GROUP BY tenant_id;
 
 DELETE FROM unique_keys WHERE execution_id IN (
     SELECT execution_id FROM queue
-    WHERE job_id = :job_id AND watched AND execution_id NOT IN (SELECT id FROM wanted));
+    WHERE job_id = :job_id AND watched AND coalesce(waits_for, '') <> 'tasks' AND execution_id NOT IN (SELECT id FROM wanted));
 
-DELETE FROM queue WHERE job_id = :job_id AND watched AND execution_id NOT IN (SELECT id FROM wanted)
+DELETE FROM queue WHERE job_id = :job_id AND watched AND coalesce(waits_for, '') <> 'tasks' AND execution_id NOT IN (SELECT id FROM wanted)

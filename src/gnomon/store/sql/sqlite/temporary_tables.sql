@@ -20,7 +20,7 @@ CREATE TEMP TABLE asked (
 CREATE TEMP TABLE scan (lane_id, priority, due, execution_id);
 CREATE TEMP TABLE picked (
     execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim, attempts, crashes,
-    watched, awaited);
+    watched, awaited, in_run);
 CREATE TEMP TABLE lane (id);
 CREATE TEMP TABLE held (execution_id, claim);
 CREATE TEMP TABLE change (
@@ -28,4 +28,17 @@ CREATE TEMP TABLE change (
     dead, expired_at, waits_for);
 CREATE TEMP TABLE saved (execution_id, claim, state, progress, saved_at);
 CREATE TEMP TABLE line (execution_id, claim, number, at, level, message, context);
-CREATE TEMP TABLE redrive (execution_id, new_id)
+CREATE TEMP TABLE redrive (execution_id, new_id);
+CREATE TEMP TABLE new_task (
+    revision, lane_id, kind, queue, capabilities, priority, timeout_seconds, delivery, payload, retry, schedule);
+CREATE TEMP TABLE wanted_task (dag_run_id, task);
+CREATE TEMP TABLE task_row (
+    dag_run_id, task, status, parents_left, parents_failed, parents_skipped, round, items_left, items_failed,
+    items_cancelled);
+CREATE TEMP TABLE run_row (
+    id, status, unended, live, halted, completed, failed, cancelled, is_paused, ends_as, finished_at);
+CREATE TEMP TABLE ended_run (id, outcome, result);
+CREATE TEMP TABLE released (
+    execution_id, tenant_id, job_id, revision, dag_run_id, task, round, item, input, nominal_time, waits_for);
+CREATE TEMP TABLE note (dag_run_id, task, round, tenant_id, result, failure_kind, failure_message);
+CREATE TEMP TABLE hold (dag_run_id, task, tenant_id, round, event, correlation, until)

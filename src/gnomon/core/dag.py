@@ -1,0 +1,113 @@
+"""A workflow as it is kept: a job with numbered revisions, the runs of it, and the tasks of a run.
+
+A DAG is a job of the kind `gnomon.dag`: its schedule, its status and its version are those of the job. A run
+is an execution of that job, and a task of a run is an execution too. So everything that fires, claims, runs,
+retries, cancels and forgets is what it is for any other job.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NewType
+from uuid import UUID
+
+from gnomon.core.document import Document
+from gnomon.core.execution import ExecutionId, Failure, Trigger
+from gnomon.core.job import DAG_KIND, Definition, Job, JobId, NewJob, TenantId
+from gnomon.core.lifecycle import JobChange
+from gnomon.core.run_state import RunState, RunStatus, TaskState
+from gnomon.core.schedule import Schedule
+from gnomon.core.workflow import Plan
+
+RunId = NewType("RunId", UUID)
+
+DEFINITION_BYTES_MAX = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Dag:
+    job: Job
+    revision: int  # As people count: 1, 2, 3. The job counts its tasks, too.
+
+
+@dataclass(frozen=True, slots=True)
+class DagRevision:
+    dag_id: JobId
+    tenant_id: TenantId
+    number: int
+    base: int  # The revision of the job that stands for the whole. Those of its tasks follow.
+    tasks: int
+    definition: Document
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NewDag:
+    job: NewJob
+    definition: Document
+    plan: Plan
+
+    def __post_init__(self) -> None:
+        assert self.job.definition.kind == DAG_KIND
+
+
+@dataclass(frozen=True, slots=True)
+class DagChange:
+    """A new revision: `definition` and `plan` say what it is, `job` what becomes of the schedule."""
+
+    job: JobChange
+    definition: Document
+    plan: Plan
+
+    def __post_init__(self) -> None:
+        assert self.job.definition is not None
+        assert self.job.definition.kind == DAG_KIND
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as a reader sees it. One that has not begun is PENDING, and all its tasks are left."""
+
+    id: RunId
+    tenant_id: TenantId
+    dag_id: JobId
+    base: int
+    revision: int
+    tasks: int
+    trigger: Trigger
+    state: RunState
+    outer: RunId | None
+    nominal_time: datetime | None
+    due: datetime
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @property
+    def status(self) -> RunStatus:
+        return self.state.status
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRun:
+    """A task of a run. What it began in its current round: nothing, an execution, or one for each item."""
+
+    task: int
+    state: TaskState
+    executions: tuple[ExecutionId, ...] = ()
+    result: Document | None = None  # If no execution brought it.
+    failure: Failure | None = None
+
+
+def dag_definition(schedule: Schedule) -> Definition:
+    return Definition(DAG_KIND, schedule=schedule)
+
+
+def task_revision(base: int, task: int) -> int:
+    """Where the job keeps what a task does."""
+    return base + 1 + task
+
+
+def is_dag(job: Job) -> bool:
+    return job.definition.kind == DAG_KIND

@@ -1,0 +1,38 @@
+"""Plans by workflow and base, remembered: they never change."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from gnomon.core.document import Document
+from gnomon.core.graph import GraphLimits
+from gnomon.core.workflow import Plan
+from gnomon.core.workflow_document import read_dag
+from gnomon.store.database import Session
+
+# Of the largest workflows, each takes some tens of megabytes; of usual ones, nearly nothing.
+TASKS_REMEMBERED_MAX = 200_000
+# What was kept was checked by the limits of its day.
+_NO_LIMITS = GraphLimits(tasks_max=1 << 30, edges_max=1 << 30)
+
+
+class Plans:
+    def __init__(self) -> None:
+        self._known: dict[tuple[UUID, int], Plan] = {}
+        self._tasks = 0
+
+    async def get(self, session: Session, dag_id: UUID, base: int) -> Plan:
+        plan = self._known.get((dag_id, base))
+        if plan is None:
+            [row] = await session.fetch("dag_plan", dag_id=dag_id, base=base)
+            plan = Plan.of(read_dag(Document(row["definition"]).value).workflow, _NO_LIMITS)
+            self._remember(dag_id, base, plan)
+        return plan
+
+    def _remember(self, dag_id: UUID, base: int, plan: Plan) -> None:
+        self._tasks += len(plan.graph.names)
+        if self._tasks > TASKS_REMEMBERED_MAX:
+            # Seldom, so simply.
+            self._known.clear()
+            self._tasks = len(plan.graph.names)
+        self._known[dag_id, base] = plan

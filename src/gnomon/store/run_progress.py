@@ -1,0 +1,290 @@
+"""What happens to runs of workflows in one transaction: load, let the core decide, write.
+
+Whoever comes here holds the rows of the runs, and of those around them: see `core/progress.py`. All runs that
+a batch of ends concerns go through each statement together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TypeAlias
+from uuid import UUID
+
+from gnomon.core.document import Document
+from gnomon.core.limits import RESULT_BYTES_MAX
+from gnomon.core.progress import after
+from gnomon.core.run_events import Cancel, Changes, Ended, Event, Gate, Needs, Started, State
+from gnomon.core.run_state import ENDS, TaskState, TaskStatus, born
+from gnomon.core.workflow import Plan
+from gnomon.errors import IllegalTransition, InvalidInput, StoreUnavailable
+from gnomon.store.database import Row, Rows, Session
+from gnomon.store.gates import wanted
+from gnomon.store.plans import Plans
+from gnomon.store.run_releases import Releases
+from gnomon.store.run_rows import (
+    LockedRun,
+    Outer,
+    locked_run,
+    results_of,
+    run_columns,
+    run_rows,
+    task_rows,
+    task_state,
+    wanted_tasks,
+)
+
+ROUNDS_MAX = 100
+
+Happened: TypeAlias = dict[UUID, list[Event]]
+
+
+@dataclass(slots=True)
+class _Loaded:
+    tasks: dict[int, TaskState] = field(default_factory=dict)
+    results: dict[int, Document | None] = field(default_factory=dict)
+    too_large: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Progress:
+    """For whoever commits: `to_start`, inner runs to begin; `ended`, workflows of which a run has ended."""
+
+    session: Session
+    plans: Plans
+    now: datetime
+    runs: dict[UUID, LockedRun] = field(default_factory=dict)
+    to_start: list[tuple[UUID, UUID]] = field(default_factory=list)
+    ended: set[UUID] = field(default_factory=set)
+    has_released: bool = False
+
+    async def lock(self, run_ids: Iterable[UUID]) -> None:
+        rows = await self.session.fetch("runs_lock", wanted(set(run_ids)))
+        # What this transaction has changed is in its own rows, too.
+        self.runs |= {row["id"]: locked_run(row) for row in rows}
+
+    async def take(self, happened: Happened) -> None:
+        """All that follows from these events, and from what follows."""
+        while happened:
+            changes, loaded = await self._decide(happened)
+            happened = await self._write(changes, loaded)
+
+    async def begin(self, row: Row) -> None:
+        """A run whose turn has come. Its rows are made as they are after its first tasks have begun."""
+        plan = await self.plans.get(self.session, row["job_id"], row["revision"])
+        outer = Outer(row["dag_run_id"], row["task"], row["round"]) if row["dag_run_id"] else None
+        nesting = 0 if outer is None else self.runs[outer.run_id].state.nesting + 1
+        events: list[Event] = [Started()]
+        try:
+            overrides = None if row["input"] is None else Document(row["input"])
+            state, tasks = born(plan, overrides=overrides, nesting=nesting)
+        except InvalidInput:
+            # Whoever asked for it did not look. There is nothing to run it with.
+            state, tasks = born(plan, nesting=nesting)
+            events = [Started(), Cancel()]
+        run = LockedRun(
+            row["execution_id"],
+            row["tenant_id"],
+            row["job_id"],
+            row["revision"],
+            state,
+            outer,
+            row["nominal_time"],
+        )
+        self.runs[run.id] = run
+        loaded = _Loaded(tasks=dict(enumerate(tasks)))
+        changes = after(plan, State(state, loaded.tasks), events, now=self.now)
+        assert isinstance(changes, Changes), "a run that begins has all its rows"
+        await self._add(run, changes, loaded.tasks | dict(changes.tasks))
+        await self.take(await self._write({run.id: changes}, {run.id: loaded}, is_new=True))
+
+    async def _add(self, run: LockedRun, changes: Changes, tasks: Mapping[int, TaskState]) -> None:
+        outer = run.outer
+        await self.session.fetch(
+            "run_add",
+            id=run.id,
+            tenant_id=run.tenant_id,
+            dag_id=run.dag_id,
+            base=run.base,
+            **run_columns(changes.run, now=self.now),
+            config=changes.run.config.text,
+            nesting=changes.run.nesting,
+            outer_run_id=None if outer is None else outer.run_id,
+            outer_task=None if outer is None else outer.task,
+            outer_round=None if outer is None else outer.round,
+            nominal_time=run.nominal_time,
+            now=self.now,
+        )
+        rows = task_rows((run.id, task, state) for task, state in tasks.items())
+        await self.session.fetch("tasks_add", rows, tenant_id=run.tenant_id)
+
+    # Deciding ----------------------------------------------------------------------------------------
+
+    async def _decide(self, happened: Happened) -> tuple[dict[UUID, Changes], dict[UUID, _Loaded]]:
+        loaded = {run_id: _Loaded() for run_id in happened}
+        changes: dict[UUID, Changes] = {}
+        undecided = dict(happened)
+        while undecided:
+            needs: dict[UUID, Needs] = {}
+            for run_id, events in undecided.items():
+                answer = await self._after(run_id, loaded[run_id], events)
+                if isinstance(answer, Changes):
+                    changes[run_id] = answer
+                else:
+                    needs[run_id] = answer
+            await self._load(needs, loaded)
+            undecided = {run_id: happened[run_id] for run_id in needs}
+        return changes, loaded
+
+    async def _after(self, run_id: UUID, known: _Loaded, events: Sequence[Event]) -> Changes | Needs:
+        state = State(self.runs[run_id].state, known.tasks, known.results, frozenset(known.too_large))
+        return after(await self._plan(run_id), state, events, now=self.now)
+
+    async def _plan(self, run_id: UUID) -> Plan:
+        run = self.runs[run_id]
+        return await self.plans.get(self.session, run.dag_id, run.base)
+
+    async def _load(self, needs: Mapping[UUID, Needs], loaded: Mapping[UUID, _Loaded]) -> None:
+        tasks = [(run_id, task) for run_id, need in needs.items() for task in sorted(need.tasks)]
+        if tasks:
+            for row in await self.session.fetch("tasks_load", wanted_tasks(tasks)):
+                loaded[row["dag_run_id"]].tasks[row["task"]] = task_state(row)
+        asked = [(run_id, task) for run_id, need in needs.items() for task in sorted(need.results)]
+        if asked:
+            rows = await self.session.fetch("task_results", wanted_tasks(asked), bytes_max=RESULT_BYTES_MAX)
+            found, too_large = results_of(rows)
+            for run_id, task in asked:
+                if (run_id, task) in too_large:
+                    loaded[run_id].too_large.add(task)
+                else:
+                    loaded[run_id].results[task] = found.get((run_id, task))
+
+    # Writing -----------------------------------------------------------------------------------------
+
+    async def _write(
+        self, changes: Mapping[UUID, Changes], loaded: Mapping[UUID, _Loaded], *, is_new: bool = False
+    ) -> Happened:
+        """Returns what follows for these runs and others."""
+        if not is_new:
+            await self._write_rows(changes)
+        for run_id, change in changes.items():
+            self.runs[run_id] = replace(self.runs[run_id], state=change.run)
+        await self._write_notes(changes)
+        await self._clear_holds(changes, loaded)
+        follows: Happened = {}
+        releases = Releases(self.session, self.now)
+        for run_id, change in changes.items():
+            releases.add(self.runs[run_id], await self._plan(run_id), change)
+        for run_id, event in await releases.write():
+            follows.setdefault(run_id, []).append(event)
+        self.to_start += releases.inner
+        self.has_released |= releases.has_work
+        for run_id, change in changes.items():
+            await self._revive(run_id, change)
+            if change.gate is not None:
+                await self.session.fetch(
+                    "run_hold" if change.gate is Gate.HOLD else "run_let_go", run_id=run_id
+                )
+                self.has_released |= change.gate is Gate.LET_GO
+            if change.sweep:
+                for stopped, events in (await self._sweep(run_id)).items():
+                    follows.setdefault(stopped, []).extend(events)
+        for outer, told in (await self._end(changes)).items():
+            follows.setdefault(outer, []).extend(told)
+        return follows
+
+    async def _write_rows(self, changes: Mapping[UUID, Changes]) -> None:
+        tasks = [
+            (run_id, task, state)
+            for run_id, change in changes.items()
+            for task, state in change.tasks.items()
+        ]
+        if tasks:
+            await self.session.fetch("tasks_write", task_rows(tasks))
+        states = {run_id: change.run for run_id, change in changes.items() if change.run != change.before}
+        if states:
+            await self.session.fetch("runs_write", run_rows(states, now=self.now))
+
+    async def _write_notes(self, changes: Mapping[UUID, Changes]) -> None:
+        notes = []
+        for run_id, change in changes.items():
+            for task in sorted({*change.results, *change.failures}):
+                result, failure = change.results.get(task), change.failures.get(task)
+                notes.append(
+                    (
+                        run_id,
+                        task,
+                        change.tasks[task].round,
+                        self.runs[run_id].tenant_id,
+                        None if result is None else result.text,
+                        None if failure is None else failure.kind,
+                        None if failure is None else failure.message,
+                    )
+                )
+        if notes:
+            await self.session.fetch("task_notes_add", note_rows(notes), now=self.now)
+
+    async def _clear_holds(self, changes: Mapping[UUID, Changes], loaded: Mapping[UUID, _Loaded]) -> None:
+        left = [
+            (run_id, task)
+            for run_id, change in changes.items()
+            for task, state in loaded[run_id].tasks.items()
+            if state.status is TaskStatus.HELD and task in change.tasks
+        ]
+        if left:
+            await self.session.fetch("task_holds_clear", wanted_tasks(left))
+
+    async def _revive(self, run_id: UUID, change: Changes) -> None:
+        if not change.before.status.is_final or change.run.status.is_final:
+            return
+        if not await self.session.fetch("run_revive", run_id=run_id):
+            # Retention has dropped its execution, and perhaps what its tasks brought.
+            raise IllegalTransition("run", status="forgotten", action="rerun")
+
+    async def _sweep(self, run_id: UUID) -> Happened:
+        """Claims and retries move executions between our statements: go on until there is nothing left."""
+        await self.session.fetch("run_sweep", run_id=run_id)
+        await self.session.fetch("run_holds_clear", run_id=run_id)
+        ended: list[Event] = []
+        for _ in range(ROUNDS_MAX):
+            await self.session.fetch("run_stop", run_id=run_id)
+            rows = await self.session.fetch("run_waiting_end", run_id=run_id, now=self.now)
+            ended += [
+                Ended(row["task"], row["round"], TaskStatus.CANCELLED, item=row["item"]) for row in rows
+            ]
+            if not await self.session.fetch("run_remains", run_id=run_id):
+                break
+        else:
+            raise StoreUnavailable(
+                f"Tasks of run {run_id} moved away {ROUNDS_MAX} times in a row. Ask again."
+            )
+        inside = [row["id"] for row in await self.session.fetch("runs_inside", run_id=run_id)]
+        if inside:
+            await self.lock(inside)
+        follows: Happened = {inner: [Cancel()] for inner in inside}
+        return follows | {run_id: ended} if ended else follows
+
+    async def _end(self, changes: Mapping[UUID, Changes]) -> Happened:
+        ended = [run_id for run_id, change in changes.items() if change.has_ended]
+        if not ended:
+            return {}
+        follows: Happened = {}
+        rows = []
+        for run_id in ended:
+            run = self.runs[run_id]
+            result = Document(f'{{"dag_run_id": "{run_id}"}}')
+            rows.append((run_id, run.state.status, result.text))
+            self.ended.add(run.dag_id)
+            if run.outer is not None:
+                told = Ended(run.outer.task, run.outer.round, ENDS[run.state.status], result)
+                follows.setdefault(run.outer.run_id, []).append(told)
+        await self.session.fetch(
+            "runs_end", Rows("ended_run", ("id", "outcome", "result"), rows), now=self.now
+        )
+        return follows
+
+
+def note_rows(notes: Sequence[tuple[object, ...]]) -> Rows:
+    columns = ("dag_run_id", "task", "round", "tenant_id", "result", "failure_kind", "failure_message")
+    return Rows("note", columns, notes)

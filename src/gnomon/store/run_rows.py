@@ -1,0 +1,195 @@
+"""Rows of runs and of their tasks to values and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from gnomon.core.dag import Dag, DagRevision, Run, RunId
+from gnomon.core.document import Document
+from gnomon.core.execution import ExecutionStatus, Trigger
+from gnomon.core.job import JobId, TenantId
+from gnomon.core.run_state import RunState, RunStatus, TaskState, TaskStatus
+from gnomon.store.database import Row, Rows
+from gnomon.store.rows import document_of, job_of
+
+TASK_ROW = (
+    "dag_run_id", "task", "status", "parents_left", "parents_failed", "parents_skipped", "round",
+    "items_left", "items_failed", "items_cancelled",
+)  # fmt: skip
+_RUN_ROW = (
+    "id", "status", "unended", "live", "halted", "completed", "failed", "cancelled", "is_paused", "ends_as",
+    "finished_at",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """The task of another run that a run is."""
+
+    run_id: UUID
+    task: int
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class LockedRun:
+    id: UUID
+    tenant_id: TenantId
+    dag_id: JobId
+    base: int
+    state: RunState
+    outer: Outer | None
+    nominal_time: datetime | None
+
+
+def locked_run(row: Row) -> LockedRun:
+    outer = row["outer_run_id"]
+    return LockedRun(
+        id=row["id"],
+        tenant_id=row["tenant_id"],
+        dag_id=row["dag_id"],
+        base=row["base"],
+        state=_run_state(row),
+        outer=None if outer is None else Outer(outer, row["outer_task"], row["outer_round"]),
+        nominal_time=row["nominal_time"],
+    )
+
+
+def _run_state(row: Row) -> RunState:
+    return RunState(
+        status=RunStatus(row["status"]),
+        left=row["unended"],
+        live=row["live"],
+        halted=row["halted"],
+        completed=row["completed"],
+        failed=row["failed"],
+        cancelled=row["cancelled"],
+        is_paused=row["is_paused"],
+        ends_as=RunStatus(row["ends_as"]) if row["ends_as"] else None,
+        config=Document(row["config"]),
+        nesting=row["nesting"],
+    )
+
+
+def run_columns(state: RunState, *, now: datetime) -> dict[str, Any]:
+    return {
+        "status": state.status,
+        "unended": state.left,
+        "live": state.live,
+        "halted": state.halted,
+        "completed": state.completed,
+        "failed": state.failed,
+        "cancelled": state.cancelled,
+        "is_paused": state.is_paused,
+        "ends_as": state.ends_as,
+        "finished_at": now if state.status.is_final else None,
+    }
+
+
+def run_rows(states: Mapping[UUID, RunState], *, now: datetime) -> Rows:
+    rows = [(run_id, *run_columns(state, now=now).values()) for run_id, state in states.items()]
+    return Rows("run_row", _RUN_ROW, rows)
+
+
+def task_state(row: Row) -> TaskState:
+    return TaskState(
+        TaskStatus(row["status"]),
+        row["parents_left"],
+        row["parents_failed"],
+        row["parents_skipped"],
+        row["round"],
+        row["items_left"],
+        row["items_failed"],
+        row["items_cancelled"],
+    )
+
+
+def task_rows(tasks: Iterable[tuple[UUID, int, TaskState]]) -> Rows:
+    rows = [
+        (
+            run_id,
+            task,
+            state.status,
+            state.left,
+            state.failed,
+            state.skipped,
+            state.round,
+            state.items_left,
+            state.items_failed,
+            state.items_cancelled,
+        )
+        for run_id, task, state in tasks
+    ]
+    return Rows("task_row", TASK_ROW, rows)
+
+
+def wanted_tasks(tasks: Iterable[tuple[UUID, int]]) -> Rows:
+    return Rows("wanted_task", ("dag_run_id", "task"), list(tasks))
+
+
+# As readers see them ---------------------------------------------------------------------------------
+
+
+def run_of(row: Row) -> Run:
+    outer = row["dag_run_id"]
+    return Run(
+        id=RunId(row["id"]),
+        tenant_id=TenantId(row["tenant_id"]),
+        dag_id=JobId(row["dag_id"]),
+        base=row["base"],
+        revision=row["revision"],
+        tasks=row["tasks"],
+        trigger=Trigger(row["trigger"]),
+        state=_run_state(row) if row["status"] else _not_begun(row),
+        outer=None if outer is None else RunId(outer),
+        nominal_time=row["nominal_time"],
+        due=row["due"],
+        created_at=row["created_at"],
+        started_at=row["started_at"],
+        finished_at=row["finished_at"] or row["completed_at"],
+    )
+
+
+def _not_begun(row: Row) -> RunState:
+    """Cancelled while it waited, if it has ended at all."""
+    config = document_of(row["config"]) or Document("{}")
+    if row["outcome"] == ExecutionStatus.CANCELLED:
+        return RunState(RunStatus.CANCELLED, 0, cancelled=row["tasks"], config=config)
+    return RunState(RunStatus.PENDING, row["tasks"], config=config)
+
+
+def dag_of(row: Row) -> Dag:
+    return Dag(job_of(row), row["dag_revision"])
+
+
+def dag_revision_of(row: Row) -> DagRevision:
+    return DagRevision(
+        dag_id=JobId(row["dag_id"]),
+        tenant_id=TenantId(row["tenant_id"]),
+        number=row["revision"],
+        base=row["base"],
+        tasks=row["tasks"],
+        definition=Document(row["definition"]),
+        created_at=row["created_at"],
+    )
+
+
+def results_of(rows: Sequence[Row]) -> tuple[dict[tuple[UUID, int], Document | None], set[tuple[UUID, int]]]:
+    """Results by run and task, and those that are too large to be one. The rows are in the order of items."""
+    found: dict[tuple[UUID, int], Document | None] = {}
+    items: dict[tuple[UUID, int], list[str]] = {}
+    too_large = set()
+    for row in rows:
+        key = (row["dag_run_id"], row["task"])
+        if not row["fits"]:
+            too_large.add(key)
+        elif row["item"] is not None:
+            items.setdefault(key, []).append(row["result"] or "null")
+        elif key not in found:  # A note comes first, and wins.
+            found[key] = document_of(row["result"])
+    listed = {key: Document(f"[{','.join(texts)}]") for key, texts in items.items() if key not in found}
+    return found | listed, too_large

@@ -1,0 +1,285 @@
+"""Runs of workflows over any SQL database. What they do is decided by `core/progress.py`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime
+from uuid import UUID
+
+from gnomon.core.dag import Run, RunId, TaskRun
+from gnomon.core.document import Document
+from gnomon.core.execution import ExecutionId, ExecutionStatus
+from gnomon.core.job import DAG_KIND, JobId, TenantId
+from gnomon.core.limits import check_limit
+from gnomon.core.records import Page
+from gnomon.core.run_events import Arrived, Cancel, Ended, Event, Expired
+from gnomon.core.run_state import ENDS, RunStatus
+from gnomon.errors import IllegalTransition, RunNotFound, StoreUnavailable
+from gnomon.store.base import Decision
+from gnomon.store.changes import are_plain_endings, change_rows, ending_rows
+from gnomon.store.database import Database, Row, Rows
+from gnomon.store.gates import Gates
+from gnomon.store.plans import Plans
+from gnomon.store.rows import FIRST_ID, LAST_ID, document_of, failure_of
+from gnomon.store.run_progress import Happened, Progress
+from gnomon.store.run_rows import run_of, task_state
+
+START_LIMIT_MAX = 1000
+EVENT_TAKERS_MAX = 1000
+TASK_LIMIT_MAX = 20_000
+EXECUTIONS_MAX = 20_000
+
+
+class SqlRuns:
+    def __init__(self, database: Database, plans: Plans, gates: Gates) -> None:
+        self._database = database
+        self._plans = plans
+        self._gates = gates
+
+    # Beginnings --------------------------------------------------------------------------------------
+
+    async def start(self, *, now: datetime, limit: int) -> int:
+        """Begin runs whose turn has come. Returns how many were there to be begun."""
+        check_limit(limit, limit_max=START_LIMIT_MAX)
+        rows = await self._database.read("runs_due", now=now, limit=limit, kind=DAG_KIND)
+        for row in rows:
+            await self._start(row["execution_id"], row["dag_run_id"], now=now)
+        return len(rows)
+
+    async def start_now(self, run_ids: Collection[RunId], *, now: datetime) -> None:
+        """Begin these at once, if their turn has come. If it fails, the next `start` does it."""
+        with suppress(StoreUnavailable):
+            for run_id in sorted(run_ids):
+                await self._start(run_id, None, now=now)
+
+    async def _start(self, run_id: UUID, outer: UUID | None, *, now: datetime) -> None:
+        todo: list[tuple[UUID, UUID | None]] = [(run_id, outer)]
+        while todo:
+            run_id, outer = todo.pop()
+            async with self._progress([] if outer is None else [outer], now=now) as progress:
+                taken = await progress.session.fetch("run_take", execution_id=run_id, now=now)
+                if taken:
+                    await progress.begin(taken[0])
+            todo += progress.to_start
+
+    # Ends --------------------------------------------------------------------------------------------
+
+    async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Row]:
+        """What `apply` of executions does, for tasks of runs: they are locked first, and go on with it."""
+        claims = sorted((claim.execution_id, claim.number) for claim, *_ in decisions)
+        held = Rows("held", ("execution_id", "claim"), claims)
+        async with self._progress([], now=now) as progress:
+            session = progress.session
+            members = await session.fetch("claims_in_runs", held)
+            await progress.lock({row["dag_run_id"] for row in members})
+            if are_plain_endings(decisions):
+                answer = await session.fetch("apply_endings", ending_rows(decisions), now=now, in_run=True)
+            else:
+                answer = await session.fetch("apply", change_rows(decisions), now=now, in_run=True)
+            refused = {(row["execution_id"], row["claim"]) for row in answer}
+            accepted = [row for row in members if (row["execution_id"], row["claim"]) not in refused]
+            await progress.take(await self._ends(progress, accepted, decisions))
+        await self._follow(progress, now=now)
+        return answer
+
+    async def _ends(
+        self, progress: Progress, accepted: Sequence[Row], decisions: Sequence[Decision]
+    ) -> Happened:
+        """Which of the changes were ends. One that asked for another try may have met a cancel."""
+        changes = {claim.execution_id: change for claim, change, _ in decisions}
+        ends = {row["execution_id"]: changes[row["execution_id"]].status for row in accepted}
+        retried = [one for one in ends if changes[one].due is not None]
+        if retried:
+            ends = {one: status for one, status in ends.items() if changes[one].due is None}
+            ends |= await _outcomes(progress, retried)
+            await _hold_retries(progress, [row for row in accepted if row["execution_id"] not in ends])
+        happened: Happened = {}
+        for row in accepted:
+            status = ends.get(row["execution_id"])
+            if status is not None and row["dag_run_id"] in progress.runs:
+                result = changes[row["execution_id"]].result
+                happened.setdefault(row["dag_run_id"], []).append(_ended(row, status, result))
+        return happened
+
+    async def cancel(
+        self, tenant_id: TenantId, execution_ids: Collection[ExecutionId], *, now: datetime
+    ) -> Collection[UUID]:
+        """Cancel those of these executions that are runs or tasks of runs. Returns which of them are."""
+        asked = Rows("wanted", ("id",), [(one,) for one in sorted(execution_ids)])
+        found = await self._database.read("executions_in_runs", asked, tenant_id=tenant_id)
+        if not found:
+            return []
+        members = {row["execution_id"]: row for row in found}
+        ours = Rows("wanted", ("id",), [(one,) for one in sorted(members)])
+        runs = {row["dag_run_id"] for row in found if row["dag_run_id"]}
+        runs |= {one for one, row in members.items() if row["has_tasks"]}
+        async with self._progress(runs, now=now) as progress:
+            session = progress.session
+            before = await session.fetch("executions_in_runs", ours, tenant_id=tenant_id)
+            live = [row for row in before if row["outcome"] is None]
+            # What is claimed in between ends its queue row first, and is then asked to stop.
+            await session.fetch("executions_end_waiting", ours, tenant_id=tenant_id, now=now)
+            await session.fetch("executions_stop", ours, tenant_id=tenant_id)
+            ended = await _outcomes(progress, [row["execution_id"] for row in live])
+            happened: Happened = {}
+            for row in live:
+                if row["execution_id"] in ended and row["dag_run_id"] in progress.runs:
+                    status = ended[row["execution_id"]]
+                    happened.setdefault(row["dag_run_id"], []).append(_ended(row, status, None))
+                elif row["has_tasks"]:
+                    happened.setdefault(row["execution_id"], []).append(Cancel())
+            await progress.take(happened)
+        await self._follow(progress, now=now)
+        return list(members)
+
+    # What people and others do -----------------------------------------------------------------------
+
+    async def act(self, tenant_id: TenantId, run_id: RunId, event: Event, *, now: datetime) -> Run:
+        """Raises RunNotFound, or IllegalTransition if the run is not in a state for it."""
+        async with self._progress([run_id], now=now) as progress:
+            run = progress.runs.get(run_id)
+            if run is None or run.tenant_id != tenant_id:
+                found = await self.get(tenant_id, run_id)
+                raise IllegalTransition("run", status=found.status, action=type(event).__name__.lower())
+            await progress.take({run_id: [event]})
+        await self._follow(progress, now=now)
+        return await self.get(tenant_id, run_id)
+
+    async def send(
+        self, tenant_id: TenantId, event: str, correlation: str, data: Document, *, now: datetime
+    ) -> int:
+        """Tell the tasks that wait for this event. Returns how many there were."""
+        rows = await self._database.read(
+            "task_holds_for",
+            tenant_id=tenant_id,
+            event=event,
+            correlation=correlation,
+            limit=EVENT_TAKERS_MAX,
+        )
+        for row in rows:
+            await self._report(row, Arrived(row["task"], row["round"], data), now=now)
+        return len(rows)
+
+    async def expire(self, *, now: datetime, limit: int) -> int:
+        """End what was held for as long as it may be. Returns how many there were."""
+        rows = await self._database.read("task_holds_expired", now=now, limit=check_limit(limit))
+        for row in rows:
+            await self._report(row, Expired(row["task"], row["round"]), now=now)
+        return len(rows)
+
+    async def _report(self, row: Row, event: Event, *, now: datetime) -> None:
+        async with self._progress([row["dag_run_id"]], now=now) as progress:
+            await progress.take({row["dag_run_id"]: [event]})
+        await self._follow(progress, now=now)
+
+    # Never stuck -------------------------------------------------------------------------------------
+
+    async def stop_stale(self, *, now: datetime, limit: int) -> int:
+        """Cancel runs of workflows that are gone, and those that a newer run replaces."""
+        rows = await self._database.read("runs_to_stop", after=FIRST_ID, limit=check_limit(limit))
+        for row in rows:
+            await self._report(row, Cancel(), now=now)
+        return len(rows)
+
+    async def repair(self, *, now: datetime, limit: int, after: UUID | None = None) -> Page[RunId]:
+        """Tell runs the ends that nobody told them. Looks at `limit` runs; the page names those it moved."""
+        rows = await self._database.read("runs_live", after=after or FIRST_ID, limit=check_limit(limit))
+        moved = [RunId(row["id"]) for row in rows if await self._repair(row["id"], now=now)]
+        return Page(tuple(moved), rows[-1]["id"] if len(rows) == limit else None)
+
+    async def _repair(self, run_id: UUID, *, now: datetime) -> bool:
+        if not await self._database.read("run_lost_ends", run_id=run_id):
+            return False
+        async with self._progress([run_id], now=now) as progress:
+            # Again, under the lock: what seemed lost may just have been on its way.
+            lost = await progress.session.fetch("run_lost_ends", run_id=run_id)
+            events: list[Event] = [
+                _ended(row, ExecutionStatus(row["outcome"]), document_of(row["result"])) for row in lost
+            ]
+            if events:
+                await progress.take({run_id: events})
+        await self._follow(progress, now=now)
+        return bool(events)
+
+    # Readers -----------------------------------------------------------------------------------------
+
+    async def get(self, tenant_id: TenantId, run_id: RunId) -> Run:
+        rows = await self._database.read("dag_run", tenant_id=tenant_id, run_id=run_id)
+        if not rows:
+            raise RunNotFound(run_id)
+        return run_of(rows[0])
+
+    async def page(
+        self, tenant_id: TenantId, dag_id: JobId, *, limit: int, after: UUID | None = None
+    ) -> Page[Run]:
+        """The runs of a workflow, newest first."""
+        rows = await self._database.read(
+            "dag_runs_page",
+            tenant_id=tenant_id,
+            dag_id=dag_id,
+            after=after or LAST_ID,
+            limit=check_limit(limit) + 1,
+        )
+        found = tuple(run_of(row) for row in rows[:limit])
+        return Page(found, found[-1].id if len(rows) > limit else None)
+
+    async def tasks(
+        self, tenant_id: TenantId, run_id: RunId, *, limit: int, after: int = -1
+    ) -> Sequence[TaskRun]:
+        """Tasks in the order of the definition, after that place. None if the run has not begun."""
+        check_limit(limit, limit_max=TASK_LIMIT_MAX)
+        key = {"tenant_id": tenant_id, "run_id": run_id, "after": after}
+        rows = await self._database.read("run_tasks", **key, limit=limit)
+        if not rows:
+            return []
+        last = rows[-1]["task"]
+        began: dict[int, list[ExecutionId]] = {}
+        for row in await self._database.read("run_executions", **key, last=last, limit=EXECUTIONS_MAX):
+            began.setdefault(row["task"], []).append(ExecutionId(row["execution_id"]))
+        notes = {row["task"]: row for row in await self._database.read("run_notes", **key, last=last)}
+        return [
+            TaskRun(
+                row["task"],
+                task_state(row),
+                tuple(began.get(row["task"], ())),
+                document_of(notes[row["task"]]["result"]) if row["task"] in notes else None,
+                failure_of(notes[row["task"]]) if row["task"] in notes else None,
+            )
+            for row in rows
+        ]
+
+    # -------------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _progress(self, run_ids: Collection[UUID], *, now: datetime) -> AsyncIterator[Progress]:
+        async with self._database.transaction() as session:
+            progress = Progress(session, self._plans, now)
+            if run_ids:
+                await progress.lock(run_ids)
+            yield progress
+
+    async def _follow(self, progress: Progress, *, now: datetime) -> None:
+        """After the commit. If it fails, a sweep does it."""
+        with suppress(StoreUnavailable):
+            for run_id, outer in progress.to_start:
+                await self._start(run_id, outer, now=now)
+            if progress.ended:
+                await self._gates.admit_after([JobId(one) for one in progress.ended], now=now)
+
+
+def _ended(row: Row, status: ExecutionStatus | RunStatus, result: Document | None) -> Ended:
+    return Ended(row["task"], row["round"], ENDS[status], result, row["item"])
+
+
+async def _outcomes(progress: Progress, execution_ids: Collection[UUID]) -> dict[UUID, ExecutionStatus]:
+    asked = Rows("wanted", ("id",), [(one,) for one in sorted(execution_ids)])
+    rows = await progress.session.fetch("endings_of", asked)
+    return {row["execution_id"]: ExecutionStatus(row["outcome"]) for row in rows}
+
+
+async def _hold_retries(progress: Progress, waiting: Sequence[Row]) -> None:
+    """What goes back to wait while its run is paused waits with the others."""
+    for run_id in {row["dag_run_id"] for row in waiting}:
+        if run_id in progress.runs and progress.runs[run_id].state.status is RunStatus.PAUSED:
+            await progress.session.fetch("run_hold", run_id=run_id)

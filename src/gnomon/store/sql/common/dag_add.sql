@@ -1,0 +1,1 @@
+INSERT INTO dags (id, tenant_id, revision) VALUES (:dag_id, :tenant_id, 1)

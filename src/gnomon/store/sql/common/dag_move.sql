@@ -1,0 +1,1 @@
+UPDATE dags SET revision = :revision WHERE id = :dag_id

@@ -1,0 +1,1 @@
+DELETE FROM task_holds WHERE dag_run_id = :run_id

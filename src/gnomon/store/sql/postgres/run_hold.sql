@@ -1,0 +1,16 @@
+-- Moved, not updated: see watch_waiting.sql.
+WITH found AS MATERIALIZED (
+    SELECT queue.execution_id
+    FROM queue JOIN executions ON executions.id = queue.execution_id
+    WHERE executions.dag_run_id = :run_id AND queue.in_run AND queue.waits_for IS NULL
+    ORDER BY queue.execution_id
+    FOR UPDATE OF queue
+), moved AS (
+    DELETE FROM queue USING found WHERE queue.execution_id = found.execution_id
+    RETURNING queue.*
+)
+INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim,
+                   attempts, crashes, waits_for, in_run)
+SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim, attempts,
+       crashes, 'approval', in_run
+FROM moved

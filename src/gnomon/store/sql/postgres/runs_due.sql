@@ -1,0 +1,12 @@
+-- Runs that nothing holds but that nobody has begun them. Lane by lane, since the index begins with it.
+SELECT found.execution_id, executions.dag_run_id
+FROM lanes CROSS JOIN LATERAL (
+    SELECT queue.execution_id, queue.priority, queue.due FROM queue
+    WHERE queue.lane_id = lanes.id AND queue.waits_for IS NULL AND queue.due <= :now
+    ORDER BY queue.priority DESC, queue.due, queue.execution_id
+    LIMIT :limit
+) AS found
+JOIN executions ON executions.id = found.execution_id
+WHERE lanes.kind = :kind
+ORDER BY found.priority DESC, found.due, found.execution_id
+LIMIT :limit

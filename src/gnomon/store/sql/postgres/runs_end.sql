@@ -1,0 +1,23 @@
+-- The execution of a run ends with the run.
+WITH gone AS (
+    DELETE FROM queue
+    USING unnest(:ended_run.id::uuid[], :ended_run.outcome::text[], :ended_run.result::json[])
+        AS ended_run (id, outcome, result)
+    WHERE queue.execution_id = ended_run.id
+    RETURNING queue.*, ended_run.outcome, ended_run.result
+), freed AS (
+    DELETE FROM unique_keys USING gone WHERE unique_keys.execution_id = gone.execution_id
+), told AS (
+    INSERT INTO events (batch, tenant_id, type, at, subjects)
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.' || lower(outcome), :now,
+           json_agg(execution_id)
+    FROM gone GROUP BY tenant_id, outcome
+), succeeded AS (
+    INSERT INTO job_completions (job_id, tenant_id, completed_at)
+    SELECT DISTINCT job_id, tenant_id, :now::timestamptz FROM gone
+    WHERE awaited AND outcome = 'COMPLETED' ORDER BY job_id
+    ON CONFLICT (job_id) DO UPDATE
+    SET completed_at = greatest(job_completions.completed_at, excluded.completed_at)
+)
+INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at, result)
+SELECT execution_id, tenant_id, outcome, claim, attempts, due, :now, result FROM gone

@@ -1,0 +1,18 @@
+INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at, result)
+SELECT execution_id, tenant_id, outcome, claim, attempts, due, :now, result
+FROM ended_run JOIN queue ON queue.execution_id = ended_run.id;
+
+INSERT INTO events (batch, tenant_id, type, at, subjects)
+SELECT 0, tenant_id, 'execution.' || lower(outcome), :now, json_group_array(hex(execution_id))
+FROM ended_run JOIN queue ON queue.execution_id = ended_run.id GROUP BY tenant_id, outcome;
+
+INSERT INTO job_completions (job_id, tenant_id, completed_at)
+SELECT DISTINCT job_id, tenant_id, :now
+FROM ended_run JOIN queue ON queue.execution_id = ended_run.id
+WHERE awaited AND outcome = 'COMPLETED'
+ON CONFLICT (job_id) DO UPDATE
+SET completed_at = max(job_completions.completed_at, excluded.completed_at);
+
+DELETE FROM unique_keys WHERE execution_id IN (SELECT id FROM ended_run);
+
+DELETE FROM queue WHERE execution_id IN (SELECT id FROM ended_run)

@@ -1,0 +1,17 @@
+INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at,
+                        input, dag_run_id, task, round, item)
+SELECT execution_id, released.tenant_id, released.job_id, released.revision, 'dag', job_revisions.priority,
+       nominal_time, :now, :now, input, dag_run_id, task, round, item
+FROM released
+JOIN job_revisions ON job_revisions.job_id = released.job_id AND job_revisions.revision = released.revision;
+
+INSERT INTO events (batch, tenant_id, type, at, subjects)
+SELECT 0, tenant_id, 'execution.created', :now, json_group_array(hex(execution_id))
+FROM released GROUP BY tenant_id;
+
+INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, waits_for,
+                   in_run)
+SELECT execution_id, released.tenant_id, released.job_id, released.revision, lane_id, job_revisions.priority,
+       :now, nominal_time, waits_for, 1
+FROM released
+JOIN job_revisions ON job_revisions.job_id = released.job_id AND job_revisions.revision = released.revision
