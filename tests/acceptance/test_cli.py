@@ -38,7 +38,7 @@ def test_a_new_user_is_led_from_help_to_a_database_that_may_be_used(tmp_path: Pa
         "0002 gates: done",
         "0003 events: done",
         "0004 workflows: done",
-        "3 migration(s) run.",
+        "4 migration(s) run.",
     ]
     assert gnomon(tmp_path, "db", "migrate").stdout.endswith("Nothing to do: the schema is up to date.\n")
 

@@ -13,6 +13,7 @@ from gnomon.core.ids import IdSource
 from gnomon.core.lease import LEASE
 from gnomon.core.retention import RetentionPolicy
 from gnomon.engine.clock import ClockKeeper, StoreClock
+from gnomon.engine.conductor import Conductor
 from gnomon.engine.maintenance import Maintenance
 from gnomon.engine.node import Node
 from gnomon.engine.reaper import Reaper
@@ -22,8 +23,8 @@ from gnomon.engine.service import POLL, Service
 from gnomon.engine.shards import ShardKeeper
 from gnomon.engine.sweeper import Sweeper
 from gnomon.engine.telemetry import Telemetry
-from gnomon.store.base import Store
 from gnomon.store.hints import Hints, Topic
+from gnomon.store.workflows import WorkflowStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Assembly:
     """Puts the services of one process together."""
 
     def __init__(
-        self, options: EngineOptions, store: Store, hints: Hints, clock: StoreClock, ways: Ways
+        self, options: EngineOptions, store: WorkflowStore, hints: Hints, clock: StoreClock, ways: Ways
     ) -> None:
         self.options = options
         self.store = store
@@ -77,13 +78,27 @@ class Assembly:
         def announce_work() -> None:
             self.hints.announce(Topic.WORK)
 
+        def announce_cancel() -> None:
+            self.hints.announce(Topic.CANCEL)
+
+        def fired() -> None:
+            announce_work()
+            conductor.wakeup.set()
+
+        conductor = Conductor(
+            runs=self.store.runs,
+            clock=self.clock,
+            released=announce_work,
+            stopped=announce_cancel,
+            poll=self.options.poll,
+        )
         scheduler = Scheduler(
             schedules=self.store.schedules,
             clock=self.clock,
             ids=self.ids,
             telemetry=self.telemetry,
-            fired=announce_work,
-            replaced=lambda: self.hints.announce(Topic.CANCEL),
+            fired=fired,
+            replaced=announce_cancel,
             shards=self._shards(stack),
             batch=self.options.fire_batch,
             poll=self.options.poll,
@@ -94,11 +109,12 @@ class Assembly:
             random=self.random,
             telemetry=self.telemetry,
             lease=self.options.lease,
+            released=announce_work,
         )
         sweeper = Sweeper(executions=self.store.executions, clock=self.clock, admitted=announce_work)
         maintenance = Maintenance(upkeep=self.store.upkeep, clock=self.clock, policy=self.options.retention)
         self.on_hint[Topic.SCHEDULE] = scheduler.wakeup.set
-        self.services += [scheduler, reaper, sweeper, maintenance]
+        self.services += [scheduler, reaper, sweeper, conductor, maintenance]
 
     def _shards(self, stack: AsyncExitStack) -> Callable[[], Collection[int] | None]:
         """How this scheduler knows which jobs are its own."""
@@ -120,6 +136,7 @@ class Assembly:
             telemetry=self.telemetry,
             lease=self.options.lease,
             poll=self.options.poll,
+            released=lambda: self.hints.announce(Topic.WORK),
         )
         node = parts.node(self.services, stack)
         self.recycler = parts.recycler

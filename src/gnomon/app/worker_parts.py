@@ -75,6 +75,7 @@ class WorkerParts:
     telemetry: Telemetry
     lease: timedelta
     poll: timedelta
+    released: Callable[[], None] = lambda: None  # Tells others that a task has released what follows it.
     worker: Worker = field(init=False)
     recycler: Recycler = field(init=False)
     hurry: Callable[[], None] = field(init=False)  # Makes the heartbeat beat early.
@@ -108,6 +109,7 @@ class WorkerParts:
             random=self.random,
             notebook=notebook,
             telemetry=self.telemetry,
+            released=self._released,
         )
         services += [completer, notebook]
         self.ways.capture(notebook, stack)
@@ -124,6 +126,10 @@ class WorkerParts:
             lease=self.lease,
             poll=self.poll,
         )
+
+    def _released(self) -> None:
+        self.worker.wakeup.set()
+        self.released()
 
     def _add_heartbeat(
         self, services: list[Service], node: Node, stack: AsyncExitStack

@@ -128,6 +128,8 @@ class Leases:
         before = await self._executions.settled([one.claim for one in endings if one.claim not in leased])
         written = [_written(ending, decisions, applied, before) for ending in endings]
         self._tell(written)
+        if any(one.in_run for one in decisions.values()):
+            self._own.announce(Topic.WORK)  # What follows a task of a workflow.
         return written
 
     async def current_claim(self, execution_id: ExecutionId) -> int | None:

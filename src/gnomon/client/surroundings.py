@@ -11,8 +11,8 @@ from gnomon.core.execution import ExecutionId
 from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, Definition, TenantId
 from gnomon.engine.clock import Clock
-from gnomon.store.base import Store
 from gnomon.store.hints import Topic
+from gnomon.store.workflows import WorkflowStore
 
 
 def accept(_: Definition) -> None:
@@ -30,7 +30,7 @@ class Surroundings:
     `bells` ring when somebody, here or elsewhere, has announced something.
     """
 
-    store: Store
+    store: WorkflowStore
     clock: Clock
     ids: IdSource
     check: Callable[[Definition], None] = accept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from random import Random
 from typing import NamedTuple
@@ -40,7 +40,10 @@ class Ended(NamedTuple):
 
 
 class Completer:
-    """There is no delay: what ends while a batch is being written is the next batch."""
+    """There is no delay: what ends while a batch is being written is the next batch.
+
+    `released` is called when a task of a workflow has ended: what follows it can be claimed.
+    """
 
     def __init__(
         self,
@@ -50,6 +53,7 @@ class Completer:
         random: Random,
         notebook: Notebook,
         telemetry: Telemetry,
+        released: Callable[[], None] = lambda: None,
     ) -> None:
         self.wakeup = Wakeup()
         self._executions = executions
@@ -57,6 +61,7 @@ class Completer:
         self._random = random
         self._notebook = notebook
         self._telemetry = telemetry
+        self._released = released
         self._waiting: deque[Ended] = deque()
         # What is being written. Kept until it is, and asked again as it was: the store knows a replay.
         self._in_hand: list[Leased] = []
@@ -77,6 +82,8 @@ class Completer:
         answers = await self._write(self._decisions)
         failpoint(At.APPLY_AFTER)
         self._tell(answers)
+        if any(one.in_run for one in self._decisions):
+            self._released()  # What follows a task of a workflow is there now, and not before.
         self._in_hand, self._decisions = [], []
         return NOW if self._waiting else IDLE
 

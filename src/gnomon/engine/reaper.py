@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from random import Random
 
@@ -31,6 +32,7 @@ class Reaper:
         random: Random,
         telemetry: Telemetry,
         lease: timedelta = LEASE,
+        released: Callable[[], None] = lambda: None,
     ) -> None:
         self.wakeup = Wakeup()
         self._executions = executions
@@ -38,6 +40,7 @@ class Reaper:
         self._random = random
         self._telemetry = telemetry
         self._lease = lease
+        self._released = released
         # The store answers at every step. If it did not for so long, nobody else could renew, either.
         self._silence = max(INTERVAL * 1.5, lease / 2)
         self._answered_at: datetime | None = None
@@ -66,6 +69,8 @@ class Reaper:
                     extra={"execution": str(leased.claim.execution_id), "worker": leased.worker},
                 )
                 self._telemetry.tell(What.REAPED, leased, at=now)
+        if any(one.in_run for one in decisions):
+            self._released()
         return NOW if len(expired) == BATCH else INTERVAL
 
     def _may_judge(self) -> bool:

@@ -265,7 +265,11 @@ class SqlRuns:
             for run_id, outer in progress.to_start:
                 await self._start(run_id, outer, now=now)
             if progress.ended:
-                await self._gates.admit_after([JobId(one) for one in progress.ended], now=now)
+                # A run that has ended may make room for the next of its workflow.
+                ended = [JobId(one) for one in progress.ended]
+                admitted = await self._gates.admit(ended, now=now, limit=START_LIMIT_MAX)
+                if admitted:
+                    await self.start(now=now, limit=admitted)
 
 
 def _ended(row: Row, status: ExecutionStatus | RunStatus, result: Document | None) -> Ended:

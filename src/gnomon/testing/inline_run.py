@@ -19,6 +19,7 @@ from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.worker import Registration
 from gnomon.engine.attempts import RUNNING
 from gnomon.engine.completer import Completer
+from gnomon.engine.conductor import Conductor
 from gnomon.engine.notebook import Capture, Notebook
 from gnomon.engine.scheduler import Scheduler
 from gnomon.engine.service import NOW
@@ -105,6 +106,7 @@ class Inline:
             schedules=store.schedules, clock=clock, ids=self.ids, telemetry=telemetry, fired=lambda: None
         )
         self._sweeper = Sweeper(executions=store.executions, clock=clock, admitted=lambda: None)
+        self._conductor = Conductor(runs=store.runs, clock=clock, released=lambda: None)
 
     async def drain(self) -> None:
         """Fire and run what is due now, and what that leads to, until nothing is left to do."""
@@ -114,6 +116,8 @@ class Inline:
             while await self._scheduler.step() == NOW:
                 pass
             while await self._sweeper.step() == NOW:
+                pass
+            while await self._conductor.step() == NOW:
                 pass
             await self._worker.step()
             await self._until_written()

@@ -22,11 +22,11 @@ from gnomon.store.base import (
     LogStore,
     ScheduleStore,
     ShardStore,
-    Store,
     TenantStore,
     UpkeepStore,
     WorkerStore,
 )
+from gnomon.store.workflows import DagStore, RunStore, WorkflowStore
 from gnomon.testing.sim.loop import VirtualLoop
 
 # How long a caller waits for an answer that does not come, in seconds.
@@ -66,7 +66,7 @@ class Line:
     """The connection of one boot of a node. `store` is what that boot knows of the store, caches included."""
 
     source: str
-    store: Store
+    store: WorkflowStore
     chance: Random
     latency: float  # On average, one way, in seconds.
     cuts: int = 0
@@ -203,6 +203,8 @@ class RemoteStore:
         self.keys = cast("KeyStore", _Noun(network, line, "keys"))
         self.shards = cast("ShardStore", _Noun(network, line, "shards"))
         self.upkeep = cast("UpkeepStore", _Noun(network, line, "upkeep"))
+        self.dags = cast("DagStore", _Noun(network, line, "dags"))
+        self.runs = cast("RunStore", _Noun(network, line, "runs"))
 
     def clock(self) -> Any:
         """True time, which is the store's, after a way there and a way back."""
