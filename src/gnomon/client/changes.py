@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from typing import Protocol
 
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.idempotency import Idempotency
@@ -35,6 +36,10 @@ class Wish:
     dependencies: frozenset[JobId] | None = None
 
 
+class Keep(Protocol):
+    async def __call__(self, change: JobChange, job: Job, *, now: datetime) -> Job: ...
+
+
 class Changes:
     def __init__(self, surroundings: Surroundings) -> None:
         self._own = surroundings
@@ -48,19 +53,26 @@ class Changes:
         *,
         version: int | None = None,
         idempotency: Idempotency | None = None,
+        keep: Keep | None = None,
     ) -> Job:
-        """The job afterwards. A caller who named a version is told if it is not the current one."""
+        """The job afterwards. A caller who named a version is told if it is not the current one.
+
+        `keep` writes the change, where it is more than one of a job.
+        """
         trouble: Conflict | None = None
         for _ in range(TRIES_MAX):
             # A replay may name a version that its first call has left behind: then the store knows better.
             job, now = await self._settle(job_id, wish.action, version if idempotency is None else None)
             change = wanted(job, wish, now=now)
-            if version is None and idempotency is None and _is_nothing(change, job):
+            if version is None and idempotency is None and keep is None and _is_nothing(change, job):
                 return job
             if version is not None:
                 change = replace(change, expected_version=version)
             try:
-                [changed] = await self._jobs.change([change], now=now, idempotency=idempotency)
+                if keep is not None:
+                    changed = await keep(change, job, now=now)
+                else:
+                    [changed] = await self._jobs.change([change], now=now, idempotency=idempotency)
             except JobFired as error:
                 trouble = error  # A firing makes no version, so it is nobody's mistake.
             except VersionConflict as error:

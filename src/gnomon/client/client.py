@@ -6,12 +6,14 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from gnomon.client.dags import Dags
 from gnomon.client.dead_letters import DeadLetters
 from gnomon.client.executions import Executions
 from gnomon.client.explaining import Explaining
 from gnomon.client.jobs import Jobs
 from gnomon.client.keys import Keys
 from gnomon.client.leases import Leases
+from gnomon.client.runs import Runs
 from gnomon.client.surroundings import Surroundings
 from gnomon.client.workers import Workers
 from gnomon.core.job import TenantId
@@ -21,6 +23,8 @@ class Client:
     def __init__(self, surroundings: Surroundings) -> None:
         self._surroundings = surroundings
         self.jobs = Jobs(surroundings)
+        self.dags = Dags(surroundings)
+        self.runs = Runs(surroundings)
         self.executions = Executions(surroundings)
         self.dead_letters = DeadLetters(surroundings)
         self.explaining = Explaining(surroundings)

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from gnomon.client.waiting import Bells, Ends
 from gnomon.core.execution import ExecutionId
+from gnomon.core.graph import GraphLimits
 from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, Definition, TenantId
 from gnomon.engine.clock import Clock
@@ -38,6 +39,7 @@ class Surroundings:
     ends: Ends = field(default_factory=Ends)
     bells: Bells = field(default_factory=Bells)
     tenant_id: TenantId = DEFAULT_TENANT
+    graph_limits: GraphLimits = field(default_factory=GraphLimits)
 
     def new_execution_id(self, now: datetime) -> ExecutionId:
         return ExecutionId(self.ids.next(now))

@@ -1,0 +1,182 @@
+"""What a user does with workflows: write them down, change them, run them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from uuid import UUID
+
+from gnomon.client.changes import Changes, Wish
+from gnomon.client.runs import begin_run
+from gnomon.client.surroundings import Surroundings
+from gnomon.core.dag import DEFINITION_BYTES_MAX, Dag, DagChange, DagRevision, NewDag, Run, dag_definition
+from gnomon.core.document import JSON, Document
+from gnomon.core.idempotency import Idempotency
+from gnomon.core.job import Job, JobId, JobStatus, NewJob
+from gnomon.core.lifecycle import JobAction, JobChange
+from gnomon.core.limits import PAGE_LIMIT_DEFAULT
+from gnomon.core.nominal import seed_of
+from gnomon.core.records import Page
+from gnomon.core.rescheduling import course_of_new
+from gnomon.core.workflow import Execute, Plan, of_task
+from gnomon.core.workflow_document import WrittenDag, read_dag
+from gnomon.errors import CalendarNotFound, DagNotFound, InvalidInput
+from gnomon.store.hints import Topic
+
+
+class Dags:
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._own = surroundings
+        self._dags = surroundings.store.dags
+        self._changes = Changes(surroundings)
+
+    # Writing -------------------------------------------------------------------------------------------
+
+    def check(self, document: object) -> tuple[WrittenDag, Plan]:
+        """Raises InvalidInput or InvalidDag that names the task, the field and the reason. Keeps nothing."""
+        written = read_dag(document)
+        plan = Plan.of(written.workflow, self._own.graph_limits)
+        for place, task in enumerate(written.workflow.tasks):
+            # What a template comes to is known when the task begins.
+            if isinstance(task.work, Execute) and not plan.is_template[place]:
+                try:
+                    self._own.check(task.work.definition)
+                except InvalidInput as error:
+                    raise of_task(task.name, error) from None
+        return written, plan
+
+    async def create(self, document: object, *, idempotency: Idempotency | None = None) -> Dag:
+        """Raises what `check` raises, JobAlreadyExists, CalendarNotFound, IdempotencyConflict."""
+        written, plan = self.check(document)
+        await self._check_calendar(written)
+        now, tenant_id = self._own.clock.now(), self._own.tenant_id
+        course = course_of_new(written.schedule, now=now, seed=seed_of(tenant_id, written.name))
+        job = NewJob(
+            JobId(self._own.ids.next(now)),
+            tenant_id,
+            written.name,
+            dag_definition(course.schedule),
+            course.next_run_time,
+            written.tags,
+        )
+        dag = await self._dags.create(NewDag(job, _kept(document), plan), now=now, idempotency=idempotency)
+        if dag.job.next_run_time is not None:
+            self._own.announce(Topic.SCHEDULE)
+        return dag
+
+    async def update(
+        self,
+        dag_id: JobId,
+        document: object,
+        *,
+        version: int | None = None,
+        idempotency: Idempotency | None = None,
+    ) -> Dag:
+        """A new revision, unless nothing changes. Runs that exist stay on theirs.
+
+        Raises DagNotFound, VersionConflict, and what `create` raises.
+        """
+        written, plan = self.check(document)
+        await self._check_calendar(written)
+        kept = _kept(document)
+        dag = await self.get(dag_id)
+        if version is None and idempotency is None:
+            current = await self._dags.revision(self._own.tenant_id, dag_id, dag.revision)
+            if current.definition == kept:
+                return dag
+        wish = Wish(
+            JobAction.UPDATE,
+            name=written.name,
+            definition=dag_definition(written.schedule),
+            tags=written.tags,
+        )
+        keep = partial(self._keep, kept, plan, idempotency=idempotency)
+        await self._changes.make(dag_id, wish, version=version, idempotency=idempotency, keep=keep)
+        return await self.get(dag_id)
+
+    async def _keep(
+        self,
+        kept: Document,
+        plan: Plan,
+        change: JobChange,
+        job: Job,
+        *,
+        now: datetime,
+        idempotency: Idempotency | None,
+    ) -> Job:
+        # The tasks are new, even where the schedule is not.
+        change = replace(change, definition=change.definition or job.definition)
+        return (await self._dags.change(DagChange(change, kept, plan), now=now, idempotency=idempotency)).job
+
+    async def pause(self, dag_id: JobId) -> Dag:
+        """Skip its due times from now on. Runs go on."""
+        return await self._act(dag_id, JobAction.PAUSE)
+
+    async def resume(self, dag_id: JobId) -> Dag:
+        return await self._act(dag_id, JobAction.RESUME)
+
+    async def delete(self, dag_id: JobId) -> Dag:
+        """Its name is free again, its history stays. Its runs are stopped."""
+        dag = await self._act(dag_id, JobAction.DELETE)
+        await self._own.store.runs.stop_stale(now=self._own.clock.now(), limit=PAGE_LIMIT_DEFAULT)
+        self._own.announce(Topic.CANCEL)
+        return dag
+
+    async def _act(self, dag_id: JobId, action: JobAction) -> Dag:
+        await self.get(dag_id)
+        await self._changes.make(dag_id, Wish(action))
+        return await self.get(dag_id)
+
+    # Running -------------------------------------------------------------------------------------------
+
+    async def trigger(
+        self, dag_id: JobId, *, config: JSON = None, idempotency: Idempotency | None = None
+    ) -> Run:
+        """Run it now. `config` goes over its configuration, key by key. Raises DagNotFound, InvalidInput."""
+        dag = await self.get(dag_id)
+        if config is not None and not isinstance(config, dict):
+            raise InvalidInput("config", f"must be an object, not {type(config).__name__}.")
+        return await begin_run(self._own, dag, config, idempotency=idempotency)
+
+    # Looking -------------------------------------------------------------------------------------------
+
+    async def get(self, dag_id: JobId) -> Dag:
+        """Raises DagNotFound. A deleted one can still be read."""
+        return await self._dags.get(self._own.tenant_id, dag_id)
+
+    async def find(self, word: str) -> Dag:
+        """By id or by name. Raises DagNotFound."""
+        try:
+            return await self.get(JobId(UUID(word)))
+        except (ValueError, DagNotFound):
+            return await self._dags.named(self._own.tenant_id, word)
+
+    async def list(
+        self,
+        *,
+        status: JobStatus | None = None,
+        limit: int = PAGE_LIMIT_DEFAULT,
+        after: UUID | None = None,
+    ) -> Page[Dag]:
+        return await self._dags.page(self._own.tenant_id, status=status, limit=limit, after=after)
+
+    async def revision(self, dag: Dag, number: int | None = None) -> DagRevision:
+        """The current one, or that of this number. Raises DagNotFound."""
+        return await self._dags.revision(self._own.tenant_id, dag.job.id, number or dag.revision)
+
+    async def revisions(
+        self, dag_id: JobId, *, limit: int = PAGE_LIMIT_DEFAULT, before: int | None = None
+    ) -> Sequence[DagRevision]:
+        """Newest first."""
+        return await self._dags.revisions(self._own.tenant_id, dag_id, limit=limit, before=before)
+
+    async def _check_calendar(self, written: WrittenDag) -> None:
+        name = written.schedule.calendar
+        if name is not None and not await self._own.store.schedules.calendars({(self._own.tenant_id, name)}):
+            raise CalendarNotFound(name)
+
+
+def _kept(document: object) -> Document:
+    return Document.of(document, field="dag", bytes_max=DEFINITION_BYTES_MAX)

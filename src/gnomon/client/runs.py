@@ -1,0 +1,162 @@
+"""What a user does with runs of workflows: look at them, stop them, repair them, tell them something."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from gnomon.client.surroundings import Surroundings
+from gnomon.core.dag import Dag, Run, RunId, TaskRun
+from gnomon.core.document import JSON, Document, check_name
+from gnomon.core.execution import ExecutionId, NewExecution
+from gnomon.core.idempotency import Idempotency
+from gnomon.core.job import JobId
+from gnomon.core.limits import PAGE_LIMIT_DEFAULT, RESULT_BYTES_MAX
+from gnomon.core.records import Page
+from gnomon.core.run_events import (
+    Approve,
+    Event,
+    Fail,
+    Pause,
+    Reject,
+    Rerun,
+    RerunFailed,
+    Resume,
+    Retry,
+    Skip,
+    Succeed,
+)
+from gnomon.core.workflow import Workflow
+from gnomon.core.workflow_document import read_dag
+from gnomon.errors import InvalidInput
+from gnomon.store.hints import Topic
+
+
+async def begin_run(
+    own: Surroundings, dag: Dag, config: JSON, *, idempotency: Idempotency | None = None
+) -> Run:
+    now = own.clock.now()
+    given = None if config is None else Document.of(config, field="config")
+    asked = NewExecution(own.new_execution_id(now), dag.job.id, given)
+    [enqueued] = await own.store.executions.enqueue(own.tenant_id, [asked], now=now, idempotency=idempotency)
+    # At once where that can be; else a conductor begins it when its turn comes.
+    await own.store.runs.start_now([RunId(enqueued.id)], now=now)
+    own.announce(Topic.WORK)
+    return await own.store.runs.get(own.tenant_id, RunId(enqueued.id))
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTask:
+    name: str
+    depends_on: tuple[str, ...]
+    run: TaskRun
+
+
+class Runs:
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._own = surroundings
+        self._runs = surroundings.store.runs
+
+    # Looking -------------------------------------------------------------------------------------------
+
+    async def get(self, run_id: RunId) -> Run:
+        """Raises RunNotFound."""
+        return await self._runs.get(self._own.tenant_id, run_id)
+
+    async def workflow(self, run: Run) -> Workflow:
+        """What it runs: the revision that it is pinned to."""
+        kept = await self._own.store.dags.revision(self._own.tenant_id, run.dag_id, run.revision)
+        return read_dag(kept.definition.value).workflow
+
+    async def tasks(
+        self, run: Run, *, limit: int = PAGE_LIMIT_DEFAULT, after: int = -1
+    ) -> Sequence[NamedTask]:
+        """In the order of the definition. Empty before the run begins."""
+        found = await self._runs.tasks(self._own.tenant_id, run.id, limit=limit, after=after)
+        written = (await self.workflow(run)).tasks if found else ()
+        return [NamedTask(written[one.task].name, written[one.task].depends_on, one) for one in found]
+
+    # Acting --------------------------------------------------------------------------------------------
+
+    async def cancel(self, run_id: RunId) -> Run:
+        """End what waits, ask what runs to stop. Safe to repeat. Raises RunNotFound."""
+        await self.get(run_id)
+        await self._own.store.executions.cancel(
+            self._own.tenant_id, [ExecutionId(run_id)], now=self._own.clock.now()
+        )
+        self._own.announce(Topic.CANCEL)
+        return await self.get(run_id)
+
+    async def pause(self, run_id: RunId) -> Run:
+        """Nothing new of it begins. What runs goes on to its end."""
+        return await self._act(run_id, Pause())
+
+    async def resume(self, run_id: RunId) -> Run:
+        return await self._act(run_id, Resume())
+
+    async def rerun(self, run_id: RunId, tasks: Collection[str] = ()) -> Run:
+        """These tasks and all that follows them, anew; without names, all that failed.
+
+        Raises RunNotFound, IllegalTransition, InvalidInput for a name that the run does not have.
+        """
+        if not tasks:
+            return await self._act(run_id, RerunFailed())
+        places = await self._places(run_id, tasks)
+        return await self._act(run_id, Rerun(frozenset(places)))
+
+    async def retry(self, run_id: RunId, task: str) -> Run:
+        return await self._act(run_id, Retry(await self._place(run_id, task)))
+
+    async def skip(self, run_id: RunId, task: str) -> Run:
+        """Go on as if its branch had not been taken."""
+        return await self._act(run_id, Skip(await self._place(run_id, task)))
+
+    async def succeed(self, run_id: RunId, task: str, result: JSON = None) -> Run:
+        """Go on as if it had succeeded with this result."""
+        kept = Document.of(result, field="result", bytes_max=RESULT_BYTES_MAX)
+        return await self._act(run_id, Succeed(await self._place(run_id, task), kept))
+
+    async def fail(self, run_id: RunId, task: str) -> Run:
+        """A task that halted its run has failed, and the rest goes on without it."""
+        return await self._act(run_id, Fail(await self._place(run_id, task)))
+
+    async def approve(self, run_id: RunId, task: str, *, by: str, note: str = "") -> Run:
+        return await self._act(run_id, Approve(await self._place(run_id, task), by, note))
+
+    async def reject(self, run_id: RunId, task: str, *, by: str, note: str = "") -> Run:
+        return await self._act(run_id, Reject(await self._place(run_id, task), by, note))
+
+    async def send(self, event: str, *, correlation: str = "", data: JSON = None) -> int:
+        """Tell the tasks that wait for this event. Returns how many there were."""
+        check_name(event, field="event")
+        kept = Document.of(data, field="data", bytes_max=RESULT_BYTES_MAX)
+        now = self._own.clock.now()
+        count = await self._runs.send(self._own.tenant_id, event, correlation, kept, now=now)
+        if count:
+            self._own.announce(Topic.WORK)
+        return count
+
+    async def _act(self, run_id: RunId, event: Event) -> Run:
+        run = await self._runs.act(self._own.tenant_id, run_id, event, now=self._own.clock.now())
+        self._own.announce(Topic.WORK)
+        return run
+
+    async def _place(self, run_id: RunId, task: str) -> int:
+        [place] = await self._places(run_id, [task])
+        return place
+
+    async def _places(self, run_id: RunId, names: Collection[str]) -> list[int]:
+        tasks = (await self.workflow(await self.get(run_id))).tasks
+        known = {task.name: place for place, task in enumerate(tasks)}
+        for name in names:
+            if name not in known:
+                raise InvalidInput("task", f"the run has no task {name[:100]!r}.")
+        return [known[name] for name in names]
+
+    # Last, since its name hides the type.
+    async def list(
+        self, dag_id: JobId, *, limit: int = PAGE_LIMIT_DEFAULT, after: UUID | None = None
+    ) -> Page[Run]:
+        """Newest first."""
+        return await self._runs.page(self._own.tenant_id, dag_id, limit=limit, after=after)
