@@ -1,0 +1,183 @@
+"""How long workflows of trivial tasks take, on one worker, from the trigger to the end of the run.
+
+chain40    forty tasks, one after the other
+fan40      one task, then forty side by side, then one
+join1000   a thousand tasks side by side, then one that waits for all of them
+overhead   of one task of a chain: from the end of its parent to its own end, half of them faster than this
+many       ten thousand tasks over a hundred runs, a hundred of them side by side in each; `many_ratio` is
+           their rate next to that of plain jobs which the same worker drains in the same run
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from random import Random
+from statistics import median
+from time import perf_counter
+from uuid import uuid4
+
+from rich.progress import Progress
+
+from benchmarks import Report
+from benchmarks.store import now
+from gnomon.app import open_database
+from gnomon.app.engine import Engine, EngineOptions, open_engine
+from gnomon.app.garbage import collect_seldom
+from gnomon.app.worker_parts import WorkerOptions
+from gnomon.client import Ask, Client, Draft
+from gnomon.client.surroundings import Surroundings
+from gnomon.core.document import JSON, Document
+from gnomon.core.execution import WorkerId
+from gnomon.core.job import Definition
+from gnomon.core.run_state import RunStatus
+from gnomon.core.worker import Registration
+from gnomon.engine.telemetry import What
+from gnomon.handlers.function import FunctionHandler
+from gnomon.handlers.functions import Functions
+from gnomon.handlers.registry import Registry
+from gnomon.settings import HandlerSettings
+from gnomon.store.migrate import migrate
+from tests.postgres import PostgresServer, bundled_server
+
+ROUNDS = 5
+SLOTS = 500
+LOOK = 0.0005
+RUNS, TASKS = 100, 100
+BATCH = 10_000
+GOALS = {"overhead_p50_ms": "at most 3", "many_ratio": "at least 0.4"}
+
+
+async def noop() -> None: ...
+
+
+def task(name: str, *depends_on: str) -> dict[str, JSON]:
+    return {"name": name, "kind": "python", "payload": {"function": "noop"}, "depends_on": [*depends_on]}
+
+
+def chain(length: int) -> list[JSON]:
+    return [task(f"t{n}", *([f"t{n - 1}"] if n else [])) for n in range(length)]
+
+
+def join(width: int) -> list[JSON]:
+    names = [f"p{n}" for n in range(width)]
+    return [*(task(name) for name in names), task("join", *names)]
+
+
+def fan(width: int) -> list[JSON]:
+    names = [f"p{n}" for n in range(width)]
+    return [task("first"), *(task(name, "first") for name in names), task("last", *names)]
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    engine: Engine
+    client: Client
+
+    async def seconds(self, name: str, tasks: list[JSON]) -> tuple[float, list[datetime]]:
+        """Of one run, and when its tasks ended, in order."""
+        dag = await self.client.dags.create({"name": f"{name} {uuid4()}", "tasks": tasks})
+        await self.client.runs.list(dag.job.id)
+        started = perf_counter()
+        run = await self.client.dags.trigger(dag.job.id)
+        while (run := await self.client.runs.get(run.id)).status is RunStatus.RUNNING:  # noqa: ASYNC110
+            await asyncio.sleep(LOOK)
+        seconds = perf_counter() - started
+        assert run.status is RunStatus.COMPLETED
+        ends = []
+        for one in await self.client.runs.tasks(run, limit=40):
+            ended = await self.client.executions.get(one.run.executions[0])
+            assert ended.finished_at is not None
+            ends.append(ended.finished_at)
+        return seconds, ends
+
+    async def many(self) -> float:
+        dag = await self.client.dags.create({"name": f"many {uuid4()}", "tasks": fan(TASKS - 2)})
+        before = self.engine.telemetry.counts[What.COMPLETED]
+        started = perf_counter()
+        for _ in range(RUNS):
+            await self.client.dags.trigger(dag.job.id)
+        return await self._drained(before, started)
+
+    async def plain(self) -> float:
+        definition = Definition("python", Document('{"function":"noop"}'))
+        job = await self.client.jobs.create(Draft(f"plain {uuid4()}", definition))
+        before = self.engine.telemetry.counts[What.COMPLETED]
+        started = perf_counter()
+        for _ in range(RUNS):
+            await self.client.executions.enqueue_many([Ask(job.id)] * TASKS)
+        return await self._drained(before, started)
+
+    async def _drained(self, before: int, started: float) -> float:
+        counts = self.engine.telemetry.counts
+        while counts[What.COMPLETED] - before < RUNS * TASKS:  # noqa: ASYNC110 - counted, not told.
+            await asyncio.sleep(LOOK)
+        return RUNS * TASKS / (perf_counter() - started)
+
+
+@asynccontextmanager
+async def bench(url: str) -> AsyncIterator[Bench]:
+    functions = Functions()
+    functions.add("noop", noop)
+    handlers = Registry([FunctionHandler(HandlerSettings(), functions)])
+    registration = Registration(WorkerId(f"bench-{uuid4()}"), uuid4(), "bench", SLOTS, handlers.kinds)
+    options = EngineOptions(url, seed=Random().getrandbits(64), worker=WorkerOptions(registration, handlers))
+    async with open_engine(options) as engine:
+        own = Surroundings(engine.store, engine.clock, engine.ids, announce=engine.hints.announce)
+        node = asyncio.create_task(engine.node.run())
+        yield Bench(engine, Client(own))
+        engine.node.drain()
+        await node
+
+
+async def measure(url: str) -> dict[str, float]:
+    database = await open_database(url)
+    await migrate(database, now=now())
+    await database.close()
+    collect_seldom()  # As a process of ours does when it is ready.
+    async with bench(url) as one:
+        await one.seconds("warm", chain(3))
+        chains = [await one.seconds("chain", chain(40)) for _ in range(ROUNDS)]
+        fans = [await one.seconds("fan", fan(40)) for _ in range(ROUNDS)]
+        joins = [await one.seconds("join", join(1000)) for _ in range(ROUNDS)]
+        rates = [(await one.plain(), await one.many()) for _ in range(ROUNDS)]
+    gaps = [(b - a).total_seconds() for _, ends in chains for a, b in pairwise(ends)]
+    return {
+        "chain40_s": round(median(seconds for seconds, _ in chains), 3),
+        "fan40_s": round(median(seconds for seconds, _ in fans), 3),
+        "join1000_s": round(median(seconds for seconds, _ in joins), 3),
+        "overhead_p50_ms": round(median(gaps) * 1000, 2),
+        "many_per_s": round(median(many for _, many in rates)),
+        "many_ratio": round(median(many / plain for plain, many in rates), 3),
+    }
+
+
+async def measure_all(step: Callable[[str], None]) -> dict[str, dict[str, float]]:
+    step("PostgreSQL")
+    with PostgresServer(bundled_server(), {"shared_buffers": "256MB", "max_wal_size": "4GB"}) as server:
+        await server.create_database("ours_db")
+        postgres = await measure(server.dsn("ours_db"))
+    step("SQLite")
+    with tempfile.TemporaryDirectory() as folder:
+        sqlite = await measure(f"sqlite://{folder}/ours.db")
+    return {"postgres": postgres, "sqlite": sqlite}
+
+
+def run() -> Report:
+    with Progress(transient=True) as progress:
+        todo = progress.add_task("starting", total=3)
+
+        def step(what: str) -> None:
+            progress.update(todo, description=what, advance=1)
+
+        numbers = asyncio.run(measure_all(step))
+    lines = [f"{'':18}" + "".join(f"{store:>12}" for store in numbers)]
+    for name in next(iter(numbers.values())):
+        row = "".join(f"{figures[name]:>12}" for figures in numbers.values())
+        lines.append(f"{name:18}{row}   {f'(goal {GOALS[name]})' if name in GOALS else ''}")
+    return Report("\n".join(lines), numbers)
