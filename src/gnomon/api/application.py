@@ -14,6 +14,8 @@ from litestar.datastructures import State
 from litestar.handlers import HTTPRouteHandler, WebsocketRouteHandler
 
 from gnomon.api import (
+    dag_runs,
+    dags,
     dead_letters,
     description,
     events,
@@ -49,6 +51,8 @@ ROUTES: list[Handler] = [
     *jobs.ROUTES,
     *runs.ROUTES,
     *schedules.ROUTES,
+    *dags.ROUTES,
+    *dag_runs.ROUTES,
     *executions.ROUTES,
     *dead_letters.ROUTES,
     *workers.ROUTES,

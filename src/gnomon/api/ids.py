@@ -14,17 +14,20 @@ from hmac import compare_digest
 from typing import TypeVar
 from uuid import UUID
 
+from gnomon.core.dag import RunId
 from gnomon.core.document import check_name
 from gnomon.core.execution import ExecutionId, WorkerId
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.keys import KeyId
 from gnomon.errors import (
+    DagNotFound,
     DeadLetterNotFound,
     ExecutionNotFound,
     InvalidInput,
     JobNotFound,
     KeyNotFound,
     NotFound,
+    RunNotFound,
     WorkerNotFound,
 )
 
@@ -41,6 +44,14 @@ def job_id(text: str) -> JobId:
 
 def execution_id(text: str) -> ExecutionId:
     return _id(text, ExecutionId, ExecutionNotFound)
+
+
+def dag_id(text: str) -> JobId:
+    return _id(text, JobId, DagNotFound)
+
+
+def run_id(text: str) -> RunId:
+    return _id(text, RunId, RunNotFound)
 
 
 def dead_id(text: str) -> ExecutionId:

@@ -12,11 +12,11 @@ from typing import Protocol
 
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import Definition, Job, JobId, JobStatus
+from gnomon.core.job import DAG_KIND, Definition, Job, JobId, JobStatus
 from gnomon.core.lifecycle import JobAction, JobChange, change_of
 from gnomon.core.rescheduling import ENDING, SETTLING, course_after, is_behind, settled
 from gnomon.core.schedule import Manual, Overlap
-from gnomon.errors import Conflict, JobFired, StoreUnavailable, VersionConflict
+from gnomon.errors import Conflict, InvalidInput, JobFired, StoreUnavailable, VersionConflict
 from gnomon.store.hints import Topic
 
 # A scheduler that fires at the same moment costs a try. So many in a row are no coincidence.
@@ -63,6 +63,8 @@ class Changes:
         for _ in range(TRIES_MAX):
             # A replay may name a version that its first call has left behind: then the store knows better.
             job, now = await self._settle(job_id, wish.action, version if idempotency is None else None)
+            if keep is None and wish.action is JobAction.UPDATE and job.definition.kind == DAG_KIND:
+                raise InvalidInput("job_id", "is a workflow; change it as one, under /v1/dags.")
             change = wanted(job, wish, now=now)
             if version is None and idempotency is None and keep is None and _is_nothing(change, job):
                 return job

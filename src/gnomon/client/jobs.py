@@ -11,7 +11,7 @@ from gnomon.client.changes import Changes, Wish
 from gnomon.client.looking import Look, Looking
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import Definition, Job, JobId, NewJob, Revision
+from gnomon.core.job import DAG_KIND, Definition, Job, JobId, NewJob, Revision
 from gnomon.core.lifecycle import JobAction
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.nominal import is_exhausted, seed_of
@@ -20,7 +20,7 @@ from gnomon.core.preview import Preview, preview
 from gnomon.core.records import JobFilter, Page
 from gnomon.core.rescheduling import course_of_new
 from gnomon.core.schedule import Interval, Schedule
-from gnomon.errors import CalendarNotFound
+from gnomon.errors import CalendarNotFound, InvalidInput
 from gnomon.store.hints import Topic
 
 PREVIEW_LIMIT_DEFAULT = 10
@@ -56,7 +56,7 @@ class Jobs:
     ) -> Sequence[Job]:
         """Create all or none."""
         for draft in drafts:
-            self._own.check(draft.definition)
+            self._check(draft.definition)
         await self._check_calendars({draft.definition.schedule.calendar for draft in drafts})
         now = self._own.clock.now()
         new = [self._new(draft, now=now) for draft in drafts]
@@ -64,6 +64,11 @@ class Jobs:
         if any(job.next_run_time is not None for job in jobs):
             self._own.announce(Topic.SCHEDULE)
         return jobs
+
+    def _check(self, definition: Definition) -> None:
+        if definition.kind == DAG_KIND:
+            raise InvalidInput("kind", f"{DAG_KIND!r} is for workflows; make one under /v1/dags.")
+        self._own.check(definition)
 
     def _new(self, draft: Draft, *, now: datetime) -> NewJob:
         tenant_id = self._own.tenant_id
@@ -98,7 +103,7 @@ class Jobs:
         revision: they are decided first.
         """
         if definition is not None:
-            self._own.check(definition)
+            self._check(definition)
             await self._check_calendars({definition.schedule.calendar})
         wish = Wish(
             JobAction.UPDATE,

@@ -141,7 +141,7 @@ class SqlExecutions:
             said = {one.claim for one in unsaid}
             refused = [row for row in refused if (row["execution_id"], row["claim"]) not in said]
         if tasks:
-            refused += await self._runs.apply(tasks, now=now)
+            refused += await self._apply_in_runs(tasks, now=now)
         if watched := [row["job_id"] for row in answer if row["job_id"]]:
             await self._gates.admit_after(watched, now=now)
         if not refused and len(first) == len(decisions):
@@ -152,6 +152,15 @@ class SqlExecutions:
         if are_plain_endings(first):
             return await self._database.fetch("apply_endings", ending_rows(first), now=now, in_run=False)
         return await self._database.fetch("apply", change_rows(first), now=now, in_run=False)
+
+    async def _apply_in_runs(self, tasks: Sequence[Decision], *, now: datetime) -> Sequence[Row]:
+        """A task that somebody runs again by itself, from its dead letter, is in no run."""
+        refused = await self._runs.apply(tasks, now=now)
+        if not refused:
+            return []
+        again = {(row["execution_id"], row["claim"]) for row in refused}
+        answer = await self._apply([one for one in tasks if one.claim in again], now=now)
+        return [row for row in answer if row["claim"] is not None]
 
     async def _unsaid_tasks(self, asked: Sequence[Decision], refused: Sequence[Row]) -> list[Decision]:
         """Those that were refused because they are of tasks, which nobody said."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import count
@@ -144,9 +144,11 @@ class Office:
         await self.store.workers.register(worker, now=self.clock.now())
         return worker
 
-    async def claim(self, worker: str = "ada", *, limit: int = 100) -> list[Leased]:
+    async def claim(
+        self, worker: str = "ada", *, limit: int = 100, kinds: Iterable[str] = ("report",)
+    ) -> list[Leased]:
         now = self.clock.now()
-        request = ClaimRequest(self.ids.next(now), WorkerId(worker), frozenset({"report"}), limit=limit)
+        request = ClaimRequest(self.ids.next(now), WorkerId(worker), frozenset(kinds), limit=limit)
         return list(await self.store.executions.claim(request, now=now, lease_until=now + LEASE))
 
     async def end(self, leased: Leased, outcome: Outcome) -> None:

@@ -1,0 +1,247 @@
+"""Workflows over HTTP: write down, list, look at, change, pause, resume, run."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from litestar import Response, delete, get, post, put
+from litestar.params import FromPath, FromQuery, JSONBody
+from msgspec import UNSET, UnsetType
+
+from gnomon.api.call import Call
+from gnomon.api.dag_runs import RunAnswer, RunPage, run_answer
+from gnomon.api.execution_answers import raw
+from gnomon.api.ids import Cursors
+from gnomon.api.ids import dag_id as read_dag_id
+from gnomon.api.policy import READS, WRITES, WRITES_MANY
+from gnomon.api.reading import Answer, Body, Form
+from gnomon.core.dag import Dag, DagRevision
+from gnomon.core.job import JobStatus
+from gnomon.core.limits import PAGE_LIMIT_DEFAULT
+from gnomon.core.schedule_document import to_document
+
+
+class NewDag(Form):
+    """A workflow. What a task may say is in the reference of workflows."""
+
+    name: str
+    tasks: list[dict[str, Any]]
+    cron_expression: str | UnsetType | None = UNSET
+    timezone: str | UnsetType | None = UNSET
+    schedule: dict[str, Any] | UnsetType | None = UNSET
+    failure_strategy: str | UnsetType = UNSET
+    allow_partial_completion: bool | UnsetType = UNSET
+    config: dict[str, Any] | UnsetType = UNSET
+    tags: list[str] | UnsetType = UNSET
+
+
+class ChangedDag(NewDag):
+    version: int | None = None
+
+
+class Trigger(Form):
+    """`config` goes over the configuration of the workflow, key by key."""
+
+    config: dict[str, Any] | None = None
+
+
+class DagAnswer(Answer):
+    dag_id: str
+    name: str
+    status: str
+    version: int
+    revision: int
+    schedule: dict[str, Any]
+    next_run_time: datetime | None
+    last_run_time: datetime | None
+    tags: list[str]
+    created_at: datetime
+    updated_at: datetime
+    tenant_id: str
+
+
+class DagDetails(DagAnswer):
+    """With the definition of its current revision, as it was written."""
+
+    definition: Any
+
+
+class DagPage(Answer):
+    dags: list[DagAnswer]
+    next_cursor: str | None
+
+
+class RevisionAnswer(Answer):
+    dag_id: str
+    revision: int
+    tasks: int
+    created_at: datetime
+    definition: Any
+
+
+class RevisionPage(Answer):
+    revisions: list[RevisionAnswer]
+    next_cursor: str | None
+
+
+@post("/v1/dags", policy=WRITES_MANY, dto=Body[NewDag], return_dto=None)
+async def create_dag(data: JSONBody[NewDag], request: Call) -> Response[DagDetails]:
+    """Keep a workflow. What could never run is refused, with the task and the reason."""
+    dag = await request.verbs.dags.create(_document(data), idempotency=await request.idempotency())
+    return await _tagged(dag, request, status_code=201, headers={"Location": f"/v1/dags/{dag.job.id}"})
+
+
+@get("/v1/dags", policy=READS)
+async def list_dags(
+    request: Call,
+    status: FromQuery[JobStatus | None] = None,
+    limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
+    cursor: FromQuery[str | None] = None,
+) -> DagPage:
+    """Newest first; deleted ones only if you ask for that status."""
+    cursors = Cursors(request.verbs.tenant_id, "dags", status)
+    page = await request.verbs.dags.list(status=status, limit=limit, after=cursors.read_id(cursor))
+    shown = [DagAnswer(**_fields(one)) for one in page.items]
+    return DagPage(dags=shown, next_cursor=cursors.write_id(page.next))
+
+
+@get("/v1/dags/{dag_id:str}", policy=READS)
+async def get_dag(dag_id: FromPath[str], request: Call) -> Response[DagDetails]:
+    """One workflow, with its definition."""
+    return await _tagged(await request.verbs.dags.get(read_dag_id(dag_id)), request)
+
+
+@put("/v1/dags/{dag_id:str}", policy=WRITES_MANY, dto=Body[ChangedDag], return_dto=None)
+async def update_dag(
+    dag_id: FromPath[str], data: JSONBody[ChangedDag], request: Call
+) -> Response[DagDetails]:
+    """A new revision, from a whole definition. Runs that exist stay on theirs."""
+    dag = await request.verbs.dags.update(
+        read_dag_id(dag_id),
+        _document(data),
+        version=request.version(data.version),
+        idempotency=await request.idempotency(),
+    )
+    return await _tagged(dag, request)
+
+
+@delete("/v1/dags/{dag_id:str}", policy=WRITES, status_code=200)
+async def delete_dag(dag_id: FromPath[str], request: Call) -> Response[DagDetails]:
+    """Soft: its name is free again, its history stays until retention. Its runs are stopped."""
+    return await _tagged(await request.verbs.dags.delete(read_dag_id(dag_id)), request)
+
+
+@post("/v1/dags/{dag_id:str}/pause", policy=WRITES, status_code=200)
+async def pause_dag(dag_id: FromPath[str], request: Call) -> Response[DagDetails]:
+    """Skip its due times from now on. Its runs go on."""
+    return await _tagged(await request.verbs.dags.pause(read_dag_id(dag_id)), request)
+
+
+@post("/v1/dags/{dag_id:str}/resume", policy=WRITES, status_code=200)
+async def resume_dag(dag_id: FromPath[str], request: Call) -> Response[DagDetails]:
+    """Fire again, from the next time on."""
+    return await _tagged(await request.verbs.dags.resume(read_dag_id(dag_id)), request)
+
+
+@post("/v1/dags/{dag_id:str}/trigger", policy=WRITES, dto=Body[Trigger], return_dto=None)
+async def trigger_dag(
+    dag_id: FromPath[str], request: Call, data: JSONBody[Trigger | None] = None
+) -> RunAnswer:
+    """Run it now, whatever its schedule says."""
+    config = None if data is None else data.config
+    run = await request.verbs.dags.trigger(
+        read_dag_id(dag_id), config=config, idempotency=await request.idempotency()
+    )
+    return run_answer(run)
+
+
+@get("/v1/dags/{dag_id:str}/runs", policy=READS)
+async def list_dag_runs(
+    dag_id: FromPath[str],
+    request: Call,
+    limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
+    cursor: FromQuery[str | None] = None,
+) -> RunPage:
+    """Newest first."""
+    dag = await request.verbs.dags.get(read_dag_id(dag_id))
+    cursors = Cursors(request.verbs.tenant_id, "dag-runs", dag.job.id)
+    page = await request.verbs.runs.list(dag.job.id, limit=limit, after=cursors.read_id(cursor))
+    return RunPage(runs=[run_answer(one) for one in page.items], next_cursor=cursors.write_id(page.next))
+
+
+@get("/v1/dags/{dag_id:str}/revisions", policy=READS)
+async def list_dag_revisions(
+    dag_id: FromPath[str],
+    request: Call,
+    limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
+    cursor: FromQuery[str | None] = None,
+) -> RevisionPage:
+    """Newest first, each with its definition."""
+    dag = await request.verbs.dags.get(read_dag_id(dag_id))
+    cursors = Cursors(request.verbs.tenant_id, "dag-revisions", dag.job.id)
+    before = cursors.read(cursor)
+    found = await request.verbs.dags.revisions(
+        dag.job.id, limit=limit, before=None if before is None else int.from_bytes(before, "big")
+    )
+    is_last = len(found) < limit or found[-1].number == 1
+    following = None if is_last else cursors.write(found[-1].number.to_bytes(4, "big"))
+    return RevisionPage(revisions=[_revision(one) for one in found], next_cursor=following)
+
+
+def _document(data: NewDag) -> dict[str, Any]:
+    """What was said, and no more: the definition is kept as it was written."""
+    said = {name: getattr(data, name) for name in NewDag.__struct_fields__}
+    return {name: value for name, value in said.items() if value is not UNSET and value is not None}
+
+
+async def _tagged(
+    dag: Dag, request: Call, *, status_code: int = 200, headers: dict[str, str] | None = None
+) -> Response[DagDetails]:
+    definition = (await request.verbs.dags.revision(dag)).definition
+    answer = DagDetails(**_fields(dag), definition=raw(definition))
+    tag = {"ETag": f'"{dag.job.version}"'}
+    return Response(answer, status_code=status_code, headers=tag | (headers or {}))
+
+
+def _fields(dag: Dag) -> dict[str, Any]:
+    job = dag.job
+    return {
+        "dag_id": str(job.id),
+        "name": job.name,
+        "status": job.status,
+        "version": job.version,
+        "revision": dag.revision,
+        "schedule": dict(to_document(job.definition.schedule)),
+        "next_run_time": job.next_run_time,
+        "last_run_time": job.last_run_time,
+        "tags": sorted(job.tags),
+        "created_at": job.created_at,
+        "updated_at": job.updated_at,
+        "tenant_id": str(job.tenant_id),
+    }
+
+
+def _revision(one: DagRevision) -> RevisionAnswer:
+    return RevisionAnswer(
+        dag_id=str(one.dag_id),
+        revision=one.number,
+        tasks=one.tasks,
+        created_at=one.created_at,
+        definition=msgspec.Raw(one.definition.text.encode()),
+    )
+
+
+ROUTES: list[Any] = [
+    create_dag,
+    list_dags,
+    get_dag,
+    update_dag,
+    delete_dag,
+    pause_dag,
+    resume_dag,
+    trigger_dag,
+    list_dag_runs,
+    list_dag_revisions,
+]
