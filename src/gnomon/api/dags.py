@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -18,9 +19,11 @@ from gnomon.api.ids import dag_id as read_dag_id
 from gnomon.api.policy import READS, WRITES, WRITES_MANY
 from gnomon.api.reading import Answer, Body, Form
 from gnomon.core.dag import Dag, DagRevision
+from gnomon.core.document import check_name
 from gnomon.core.job import JobStatus
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.schedule_document import to_document
+from gnomon.errors import DagNotFound
 
 
 class NewDag(Form):
@@ -97,10 +100,18 @@ async def create_dag(data: JSONBody[NewDag], request: Call) -> Response[DagDetai
 async def list_dags(
     request: Call,
     status: FromQuery[JobStatus | None] = None,
+    name: FromQuery[str | None] = None,
     limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
     cursor: FromQuery[str | None] = None,
 ) -> DagPage:
-    """Newest first; deleted ones only if you ask for that status."""
+    """Newest first; deleted ones only if you ask for that status. With `name`, that one."""
+    if name is not None:
+        check_name(name, field="name")
+        with suppress(DagNotFound):
+            return DagPage(
+                dags=[DagAnswer(**_fields(await request.verbs.dags.named(name)))], next_cursor=None
+            )
+        return DagPage(dags=[], next_cursor=None)
     cursors = Cursors(request.verbs.tenant_id, "dags", status)
     page = await request.verbs.dags.list(status=status, limit=limit, after=cursors.read_id(cursor))
     shown = [DagAnswer(**_fields(one)) for one in page.items]

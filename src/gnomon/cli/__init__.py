@@ -15,6 +15,8 @@ from gnomon.cli import (
     applying,
     check,
     config,
+    dag_runs,
+    dags,
     db,
     dead_letters,
     doctor,
@@ -66,6 +68,8 @@ app.command()(applying.apply)
 app.command()(applying.export)
 app.add_typer(jobs.app, name="job")
 app.add_typer(runs.app, name="run")
+app.add_typer(dags.app, name="dag")
+app.add_typer(dag_runs.app, name="dag-run")
 app.add_typer(dead_letters.app, name="dlq")
 app.add_typer(workers.app, name="workers")
 app.add_typer(keys.app, name="key")

@@ -22,7 +22,7 @@ from gnomon.core.records import Page
 from gnomon.core.rescheduling import course_of_new
 from gnomon.core.workflow import Execute, Plan, of_task
 from gnomon.core.workflow_document import WrittenDag, read_dag
-from gnomon.errors import CalendarNotFound, DagNotFound, InvalidInput
+from gnomon.errors import CalendarNotFound, InvalidInput
 from gnomon.store.hints import Topic
 
 
@@ -82,7 +82,7 @@ class Dags:
         await self._check_calendar(written)
         kept = _kept(document)
         dag = await self.get(dag_id)
-        if version is None and idempotency is None:
+        if version is None:
             current = await self._dags.revision(self._own.tenant_id, dag_id, dag.revision)
             if current.definition == kept:
                 return dag
@@ -146,12 +146,9 @@ class Dags:
         """Raises DagNotFound. A deleted one can still be read."""
         return await self._dags.get(self._own.tenant_id, dag_id)
 
-    async def find(self, word: str) -> Dag:
-        """By id or by name. Raises DagNotFound."""
-        try:
-            return await self.get(JobId(UUID(word)))
-        except (ValueError, DagNotFound):
-            return await self._dags.named(self._own.tenant_id, word)
+    async def named(self, name: str) -> Dag:
+        """The live one of that name. Raises DagNotFound."""
+        return await self._dags.named(self._own.tenant_id, name)
 
     async def list(
         self,

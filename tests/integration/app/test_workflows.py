@@ -184,7 +184,7 @@ async def test_a_change_that_changes_nothing_is_no_revision(run: Inline) -> None
     assert (changed.revision, changed.job.version) == (2, 2)
     with pytest.raises(VersionConflict):
         await run.client.dags.update(dag.job.id, DAG, version=1)
-    assert (await run.client.dags.find("sums")).revision == 2
+    assert (await run.client.dags.named("sums")).revision == 2
     assert [one.number for one in await run.client.dags.revisions(dag.job.id)] == [2, 1]
 
 
@@ -198,7 +198,7 @@ async def test_a_workflow_that_could_never_run_is_not_kept(run: Inline) -> None:
         await run.client.dags.create({"name": "x", "tasks": [call("a", "add", z=1)]})
     assert wrong.value.field.startswith("tasks.a.payload")
     with pytest.raises(DagNotFound):
-        await run.client.dags.find("x")
+        await run.client.dags.named("x")
     with pytest.raises(DagNotFound):
         await run.client.dags.trigger(JobId(run.client.new_id()))
     await run.client.dags.create(DAG)

@@ -1,0 +1,137 @@
+"""`gnomon dag-run`: look at runs of workflows, watch them, stop them, repair them, approve."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from gnomon.cli.exits import FAILED
+from gnomon.cli.showing import Columns, Output
+from gnomon.cli.talking import Talk, path_of, pause, talks
+from gnomon.core.run_state import RunStatus
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Look at runs of workflows, watch them, stop them, repair them, approve.",
+)
+
+LOOK_AGAIN_SECONDS = 0.5
+TASKS_PER_PAGE = 1000
+DAG_RUNS: Columns = {
+    "RUN": "dag_run_id",
+    "STATUS": "status",
+    "DONE": "tasks_completed",
+    "FAILED": "tasks_failed",
+    "LEFT": "tasks_left",
+    "FOR": "scheduled_time",
+    "STARTED": "started_at",
+    "ENDED": "completed_at",
+}
+TASKS: Columns = {
+    "TASK": "name",
+    "STATUS": "status",
+    "AFTER": lambda one: ", ".join(one["dependencies"]),
+    "EXECUTION": lambda one: one["execution_ids"][0] if one["execution_ids"] else "",
+    "ERROR": lambda one: one["error"] and one["error"]["message"],
+}
+
+Run = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of a workflow.")]
+Task = Annotated[str, typer.Argument(metavar="TASK", help="The name of a task.")]
+Note = Annotated[str, typer.Option(help="Why; it is kept.")]
+
+
+@app.command()
+@talks
+def show(talk: Talk, run: Run) -> None:
+    """A run and its tasks."""
+    found = talk.server.get(path_of("dag-runs", run))
+    tasks = _tasks(talk, run)
+    if talk.output is not Output.TABLE:
+        talk.show({**found, "task_runs": tasks})
+        return
+    talk.show(found)
+    typer.echo()
+    talk.show_many(tasks, TASKS)
+
+
+@app.command()
+@talks
+def watch(talk: Talk, run: Run) -> None:
+    """A line for each task that moves on, until the run has ended. Exit code 0 if it completed, else 1."""
+    seen: dict[str, str] = {}
+    while True:
+        # Before the tasks: none moves after the end.
+        found = talk.server.get(path_of("dag-runs", run))
+        for name, status in statuses_of(talk, run).items():
+            if seen.get(name) != status and status != "WAITING":
+                typer.echo(f"{name}: {status}")
+            seen[name] = status
+        if RunStatus(found["status"]).is_final:
+            break
+        pause(LOOK_AGAIN_SECONDS)
+    typer.echo(f"run {run}: {found['status']}")
+    if found["status"] != RunStatus.COMPLETED:
+        raise typer.Exit(FAILED)
+
+
+@app.command()
+@talks
+def cancel(talk: Talk, run: Run) -> None:
+    """What waits ends, what runs is asked to stop."""
+    talk.show(talk.server.post(path_of("dag-runs", run, "cancel")))
+
+
+@app.command()
+@talks
+def rerun(
+    talk: Talk,
+    run: Run,
+    task: Annotated[
+        list[str] | None, typer.Option("--task", metavar="TASK", help="And all that follows it.")
+    ] = None,
+) -> None:
+    """All that failed, anew; or, with `--task`, that task and all that follows it.
+
+    Examples:
+    ```
+    gnomon dag-run rerun 0198c5a2-... --task load
+    ```
+    """
+    body = {"tasks": task} if task else {}
+    talk.show(talk.server.post(path_of("dag-runs", run, "rerun"), body))
+
+
+@app.command()
+@talks
+def approve(
+    talk: Talk,
+    run: Run,
+    task: Task,
+    note: Note = "",
+    reject: Annotated[bool, typer.Option("--reject", help="Fail the task instead.")] = False,
+) -> None:
+    """Let a task go on that waits for a person. Your key's name, the time and the note are kept.
+
+    Examples:
+    ```
+    gnomon dag-run approve 0198c5a2-... release --note "looks good"
+    ```
+    """
+    verb = "reject" if reject else "approve"
+    talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, verb), {"note": note}))
+
+
+def statuses_of(talk: Talk, run: str) -> dict[str, str]:
+    return {task["name"]: task["status"] for task in _tasks(talk, run)}
+
+
+def _tasks(talk: Talk, run: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    after: int | None = -1
+    while after is not None:
+        page = talk.server.get(path_of("dag-runs", run, "tasks"), limit=TASKS_PER_PAGE, after=after)
+        found += page["tasks"]
+        after = page["next_after"]
+    return found

@@ -1,0 +1,168 @@
+"""`gnomon dag`: check workflows, keep them, run them, draw them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from gnomon.cli.dag_runs import DAG_RUNS, statuses_of
+from gnomon.cli.graphs import graph_of, mermaid_of, print_lines, svg_of
+from gnomon.cli.job_options import read_yaml
+from gnomon.cli.showing import Columns
+from gnomon.cli.talking import Limit, Talk, is_id, path_of, talks
+from gnomon.core.document import Document
+from gnomon.core.workflow import Plan
+from gnomon.core.workflow_document import read_dag
+from gnomon.errors import DagNotFound, InvalidInput
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Check workflows, keep them, run them, draw them.",
+)
+
+DAGS: Columns = {
+    "NAME": "name",
+    "STATUS": "status",
+    "REVISION": "revision",
+    "NEXT": "next_run_time",
+    "ID": "dag_id",
+}
+
+Dag = Annotated[str, typer.Argument(metavar="DAG", help="The name of a workflow, or its id.")]
+File = Annotated[str, typer.Argument(metavar="FILE", help="YAML or JSON; - is stdin.")]
+
+
+class Drawing(StrEnum):
+    TEXT = "text"
+    MERMAID = "mermaid"
+    SVG = "svg"
+
+
+@app.command()
+def validate(file: File) -> None:
+    """Check a definition, without a server. Says what is wrong, in which task, and why.
+
+    Examples:
+    ```
+    gnomon dag validate etl.yaml
+    ```
+    """
+    written = read_dag(read_yaml(file, field="FILE"))
+    plan = Plan.of(written.workflow)
+    edges = sum(map(len, plan.graph.parents))
+    levels = len(plan.graph.levels())
+    tasks = len(plan.graph.names)
+    typer.echo(f"{written.name}: {tasks} task(s), {edges} dependencies, {levels} level(s). Fine.")
+
+
+@app.command()
+@talks
+def apply(talk: Talk, file: File) -> None:
+    """Make the workflow of this name what the file says: new, a new revision, or as it is.
+
+    Examples:
+    ```
+    gnomon dag apply etl.yaml
+    ```
+    """
+    document = read_yaml(file, field="FILE")
+    name = read_dag(document).name
+    found = talk.server.get("/v1/dags", name=name)["dags"]
+    if found:
+        talk.show(talk.server.send("PUT", path_of("dags", found[0]["dag_id"]), document))
+    else:
+        talk.show(talk.server.post("/v1/dags", document))
+
+
+@app.command("list")
+@talks
+def list_dags(
+    talk: Talk,
+    status: Annotated[str | None, typer.Option(help="ACTIVE, PAUSED, DELETED, ...")] = None,
+    limit: Limit = None,
+) -> None:
+    """The workflows, newest first."""
+    talk.show_list("/v1/dags", "dags", DAGS, limit=limit, status=status and status.upper())
+
+
+@app.command()
+@talks
+def show(talk: Talk, dag: Dag) -> None:
+    """Everything about one workflow, with its definition."""
+    talk.show(talk.server.get(path_of("dags", _dag_id(talk, dag))))
+
+
+@app.command()
+@talks
+def trigger(
+    talk: Talk,
+    dag: Dag,
+    config: Annotated[
+        str | None, typer.Option(metavar="JSON", help="Goes over the configuration, key by key.")
+    ] = None,
+) -> None:
+    """Run it now, whatever its schedule says.
+
+    Examples:
+    ```
+    gnomon dag trigger etl --config '{"day": "2026-01-01"}'
+    ```
+    """
+    body = {} if config is None else {"config": _object(config)}
+    talk.show(talk.server.post(path_of("dags", _dag_id(talk, dag), "trigger"), body))
+
+
+@app.command()
+@talks
+def runs(talk: Talk, dag: Dag, limit: Limit = None) -> None:
+    """Its runs, newest first."""
+    talk.show_list(path_of("dags", _dag_id(talk, dag), "runs"), "runs", DAG_RUNS, limit=limit)
+
+
+@app.command()
+@talks
+def graph(
+    talk: Talk,
+    dag: Dag,
+    run: Annotated[str | None, typer.Option(metavar="RUN", help="Colour it as this run stands.")] = None,
+    drawing: Annotated[Drawing, typer.Option("--as", help="How to draw it.")] = Drawing.TEXT,
+) -> None:
+    """Draw it: what waits for what, and with `--run`, how far a run of it is.
+
+    Examples:
+    ```
+    gnomon dag graph etl
+    gnomon dag graph etl --run 0198c5a2-... --as svg > etl.svg
+    ```
+    """
+    found = talk.server.get(path_of("dags", _dag_id(talk, dag)))
+    drawn = graph_of(found["definition"]["tasks"])
+    statuses = {} if run is None else statuses_of(talk, run)
+    match drawing:
+        case Drawing.TEXT:
+            print_lines(drawn, statuses)
+        case Drawing.MERMAID:
+            typer.echo(mermaid_of(drawn, statuses), nl=False)
+        case Drawing.SVG:
+            typer.echo(svg_of(drawn, statuses), nl=False)
+
+
+def _dag_id(talk: Talk, word: str) -> str:
+    """From a name or an id to an id. Raises DagNotFound."""
+    if is_id(word):
+        return word
+    found = talk.server.get("/v1/dags", name=word)["dags"]
+    if not found:
+        raise DagNotFound(word)
+    dag_id: str = found[0]["dag_id"]
+    return dag_id
+
+
+def _object(text: str) -> Any:
+    try:
+        return Document(text).value
+    except ValueError as error:
+        raise InvalidInput("--config", f"is not JSON: {error}.") from None

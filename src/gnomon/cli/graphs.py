@@ -1,0 +1,109 @@
+"""A workflow as a picture: lines for a terminal, Mermaid, or SVG, with the state of a run in colour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from rich.console import Console
+from rich.text import Text
+
+from gnomon.core.graph import Graph
+
+# One colour a status: for terminals the word, for pictures the number.
+COLOURS: Mapping[str, tuple[str, str]] = {
+    "WAITING": ("bright_black", "#d0d0d0"),
+    "RELEASED": ("cyan", "#8fd3e8"),
+    "HELD": ("magenta", "#d9b3e6"),
+    "HALTED": ("yellow", "#f5d76e"),
+    "COMPLETED": ("green", "#9fd8a0"),
+    "FAILED": ("red", "#f2a0a0"),
+    "CANCELLED": ("yellow", "#e8d9a8"),
+    "SKIPPED": ("bright_black", "#ececec"),
+    "UPSTREAM_FAILED": ("red", "#f5cfcf"),
+}
+_PLAIN = ("default", "#f4f4f4")
+_WIDTH, _HEIGHT, _ACROSS, _DOWN = 160, 34, 190, 80
+
+
+def lines_of(graph: Graph, statuses: Mapping[str, str]) -> list[Text]:
+    """Level by level: what may run side by side stands together."""
+    found = []
+    for number, level in enumerate(graph.levels()):
+        for task in level:
+            name = graph.names[task]
+            status = statuses.get(name, "")
+            line = Text(f"{number:>3}  ")
+            line.append(name, style=COLOURS.get(status, _PLAIN)[0])
+            if status:
+                line.append(f"  {status}")
+            if graph.parents[task]:
+                line.append("  after " + ", ".join(graph.names[parent] for parent in graph.parents[task]))
+            found.append(line)
+    return found
+
+
+def print_lines(graph: Graph, statuses: Mapping[str, str]) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    for line in lines_of(graph, statuses):
+        console.print(line)
+
+
+def mermaid_of(graph: Graph, statuses: Mapping[str, str]) -> str:
+    """By number: a name may hold what Mermaid reads as its own."""
+    lines = ["flowchart LR"]
+    lines += [f'    t{task}["{_quoted(name)}"]' for task, name in enumerate(graph.names)]
+    lines += [
+        f"    t{parent} --> t{task}" for task, parents in enumerate(graph.parents) for parent in parents
+    ]
+    for status in sorted(set(statuses.values())):
+        of_it = [f"t{task}" for task, name in enumerate(graph.names) if statuses.get(name) == status]
+        lines.append(f"    classDef {status} fill:{COLOURS.get(status, _PLAIN)[1]}")
+        lines.append(f"    class {','.join(of_it)} {status}")
+    return "\n".join(lines) + "\n"
+
+
+def svg_of(graph: Graph, statuses: Mapping[str, str]) -> str:
+    levels = graph.levels()
+    places = {task: (column, row) for column, level in enumerate(levels) for row, task in enumerate(level)}
+    width, height = len(levels) * _ACROSS, max(map(len, levels)) * _DOWN
+    box = f"0 0 {width} {height}"
+    head = '<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="13"'
+    parts = [f'{head} viewBox="{box}">']
+    for task, parents in enumerate(graph.parents):
+        parts += [_arrow(places[parent], places[task]) for parent in parents]
+    for task, name in enumerate(graph.names):
+        parts.append(_box(places[task], name, statuses.get(name, "")))
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
+    x1, y1 = start[0] * _ACROSS + 10 + _WIDTH, start[1] * _DOWN + 20 + _HEIGHT // 2
+    x2, y2 = end[0] * _ACROSS + 10, end[1] * _DOWN + 20 + _HEIGHT // 2
+    half = (x2 - x1) // 2
+    return f'<path d="M{x1} {y1} C{x1 + half} {y1} {x2 - half} {y2} {x2} {y2}" fill="none" stroke="#888888"/>'
+
+
+def _box(place: tuple[int, int], name: str, status: str) -> str:
+    x, y = place[0] * _ACROSS + 10, place[1] * _DOWN + 20
+    shown = escape(name if len(name) <= 20 else f"{name[:19]}…")
+    colour = COLOURS.get(status, _PLAIN)[1]
+    return (
+        f'<g><title>{escape(name)} {status}</title><rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}"'
+        f' rx="6" fill="{colour}" stroke="#555555"/><text x="{x + _WIDTH // 2}" y="{y + 22}"'
+        f' text-anchor="middle">{shown}</text></g>'
+    )
+
+
+def graph_of(tasks: Sequence[Mapping[str, object]]) -> Graph:
+    """From the tasks of a definition, as they are written."""
+    named = []
+    for task in tasks:
+        waits_for = task.get("depends_on") or task.get("dependencies") or []
+        assert isinstance(waits_for, list)
+        named.append((str(task["name"]), [str(name) for name in waits_for]))
+    return Graph.of(named)
+
+
+def _quoted(name: str) -> str:
+    return escape(name).replace("\n", " ")

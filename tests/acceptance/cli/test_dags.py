@@ -1,0 +1,65 @@
+"""Workflows at a terminal, against a real server with a real worker."""
+
+from __future__ import annotations
+
+import json
+
+from tests.acceptance.cli.conftest import Desk
+
+ETL = """
+name: {name}
+failure_strategy: FAIL_DOWNSTREAM
+tasks:
+  - {{name: extract, kind: dummy}}
+  - {{name: check, approval: {{}}, depends_on: [extract]}}
+  - {{name: load, kind: dummy, depends_on: [check]}}
+"""
+
+
+def written(desk: Desk, name: str) -> str:
+    path = desk.folder / f"{name}.yaml"
+    path.write_text(ETL.format(name=name), encoding="utf-8")
+    return str(path)
+
+
+def test_a_workflow_is_checked_kept_run_approved_and_drawn(desk: Desk) -> None:
+    file = written(desk, "etl-1")
+    assert "3 task(s), 2 dependencies, 3 level(s). Fine." in desk("dag", "validate", file).stdout
+
+    made = desk.json("dag", "apply", file)
+    assert (made["name"], made["revision"]) == ("etl-1", 1)
+    assert desk.json("dag", "apply", file)["revision"] == 1
+    assert "etl-1" in desk("dag", "list").stdout
+    run = desk.json("dag", "trigger", "etl-1", "--config", '{"day": 1}')["dag_run_id"]
+    while desk.json("dag-run", "show", run)["task_runs"][1]["status"] != "HELD":
+        pass
+    desk("dag-run", "approve", run, "check", "--note", "fine")
+
+    watched = desk("dag-run", "watch", run).stdout.splitlines()
+    assert watched[-1] == f"run {run}: COMPLETED"
+    assert [one["dag_run_id"] for one in desk.json("dag", "runs", "etl-1")] == [run]
+    assert "load  COMPLETED  after check" in desk("dag", "graph", "etl-1", "--run", run).stdout
+    assert "t0 --> t1" in desk("dag", "graph", "etl-1", "--as", "mermaid").stdout
+    assert desk("dag", "graph", "etl-1", "--as", "svg").stdout.startswith("<svg ")
+
+
+def test_a_circle_is_refused_without_a_server(desk: Desk) -> None:
+    tasks = [
+        {"name": "a", "kind": "dummy", "depends_on": ["b"]},
+        {"name": "b", "kind": "dummy", "depends_on": ["a"]},
+    ]
+    refused = desk("dag", "validate", "-", stdin=json.dumps({"name": "x", "tasks": tasks}), exit_code=2)
+    assert "a -> b -> a" in refused.stderr
+    desk("dag", "show", "nowhere", exit_code=4)
+
+
+def test_a_run_is_cancelled_and_run_again(desk: Desk) -> None:
+    desk("dag", "apply", written(desk, "etl-2"))
+    run = desk.json("dag", "trigger", "etl-2")["dag_run_id"]
+    while desk.json("dag-run", "show", run)["task_runs"][1]["status"] != "HELD":
+        pass
+
+    assert desk.json("dag-run", "cancel", run)["status"] == "CANCELLED"
+    assert desk.json("dag-run", "rerun", run)["status"] == "RUNNING"
+    desk("dag-run", "approve", run, "check", "--reject")
+    assert desk("dag-run", "watch", run, exit_code=1).stdout.splitlines()[-1] == f"run {run}: FAILED"
