@@ -8,9 +8,11 @@ import pytest
 
 from gnomon.core.dag import RunId
 from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionStatus, Failure
+from gnomon.core.execution import ExecutionId, ExecutionStatus, Failure
 from gnomon.core.job import DEFAULT_TENANT
 from gnomon.core.lifecycle import Cancelled, JobAction, LeaseExpired
+from gnomon.core.records import Redrive
+from gnomon.core.retention import RetentionPolicy
 from gnomon.core.run_events import Approve, Pause, Rerun, RerunFailed, Resume, Retry, Skip
 from gnomon.core.run_state import RunStatus
 from gnomon.errors import IllegalTransition, RunNotFound
@@ -438,6 +440,33 @@ async def test_a_run_that_was_not_told_of_an_end_is_told(flows: WorkflowStore) -
     assert list((await flows.runs.repair(now=NOW, limit=10)).items) == [run_id]
     assert list((await flows.runs.repair(now=NOW, limit=10)).items) == []
     assert await statuses(flows, run_id) == "XU"
+
+
+async def test_retention_takes_a_run_with_its_tasks(flows: WorkflowStore) -> None:
+    run_id = await begun(flows, chain(2))
+    assert await work_off(flows) == 2
+
+    later = NOW + 1000 * HOUR
+    policy = RetentionPolicy(completed_days=1)
+    while (await flows.upkeep.forget_ended(policy, now=later, limit=100)).more:
+        pass
+
+    with pytest.raises(RunNotFound):
+        await run_of(flows, run_id)
+    assert await all_tasks(flows, run_id) == []
+
+
+async def test_a_task_that_is_redriven_runs_by_itself(flows: WorkflowStore) -> None:
+    run_id = await begun(flows, chain(2))
+    [failed] = (await claimed(flows, run_id)).values()
+    await finish(flows, failed, outcome=BROKEN)
+    redrive = Redrive(failed.claim.execution_id, ExecutionId(new_id()))
+    await flows.dead_letters.redrive(DEFAULT_TENANT, [redrive], now=NOW)
+
+    [again] = await claim(flows)
+    decision = decided(again, DONE)._replace(in_run=again.revision.is_task)
+    assert await flows.executions.apply([decision], now=NOW) == [Applied.APPLIED]
+    assert await statuses(flows, run_id) == "FU"
 
 
 # Size ------------------------------------------------------------------------------------------------

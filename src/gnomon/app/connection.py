@@ -20,12 +20,13 @@ from gnomon.client import Ask, Client, Draft, Ends
 from gnomon.client.surroundings import Surroundings
 from gnomon.client.waiting import Bells
 from gnomon.core.execution import Enqueued, Execution, ExecutionId
+from gnomon.core.graph import GraphLimits
 from gnomon.core.ids import IdSource
 from gnomon.core.job import Definition, JobId
 from gnomon.engine.clock import Clock, StoreClock
 from gnomon.engine.telemetry import Happening, What
 from gnomon.errors import JobNotFound
-from gnomon.settings import Settings, read
+from gnomon.settings import DagSettings, Settings, read
 from gnomon.store.foreign import session_on
 from gnomon.store.hints import Hints
 from gnomon.store.migrate import migrate
@@ -51,6 +52,7 @@ class Connection:
     job_ids: dict[str, JobId] = field(default_factory=dict)
     is_own: bool = True  # Else somebody else closes what it uses.
     learned_at: float = -inf
+    graph_limits: GraphLimits = field(default_factory=GraphLimits)
 
     def __post_init__(self) -> None:
         self.client = Client(
@@ -62,6 +64,7 @@ class Connection:
                 announce=self.hints.announce,
                 ends=self.ends,
                 bells=self.bells,
+                graph_limits=self.graph_limits,
             )
         )
 
@@ -108,7 +111,9 @@ class Connection:
             await self.store.close()
 
 
-async def open_connection(url: str, check: Callable[[Definition], None]) -> Connection:
+async def open_connection(
+    url: str, check: Callable[[Definition], None], *, dag: DagSettings | None = None
+) -> Connection:
     """A file is made and migrated if need be. Raises StoreRefused on a server whose schema is not ours."""
     if dialect_of(url) == SqliteDatabase.dialect:
         database = await open_database(url)
@@ -121,7 +126,8 @@ async def open_connection(url: str, check: Callable[[Definition], None]) -> Conn
     else:
         store = await open_store(url)
     clock = StoreClock(store.clock)
-    connection = Connection(store, open_hints(url), clock, _ids(), check)
+    limits = graph_limits(dag or DagSettings())
+    connection = Connection(store, open_hints(url), clock, _ids(), check, graph_limits=limits)
     try:
         await connection.keep_time()
     except BaseException:
@@ -131,9 +137,14 @@ async def open_connection(url: str, check: Callable[[Definition], None]) -> Conn
 
 
 @contextmanager
-def connection_to(engine: Engine, check: Callable[[Definition], None]) -> Iterator[Connection]:
+def connection_to(
+    engine: Engine, check: Callable[[Definition], None], *, dag: DagSettings | None = None
+) -> Iterator[Connection]:
     """The parts of an engine that runs in this loop. Who waits for a run of its worker is told at once."""
-    connection = Connection(engine.store, engine.hints, engine.clock, engine.ids, check, is_own=False)
+    limits = graph_limits(dag or DagSettings())
+    connection = Connection(
+        engine.store, engine.hints, engine.clock, engine.ids, check, is_own=False, graph_limits=limits
+    )
 
     def listen(happening: Happening) -> None:
         if happening.what in _ENDS and happening.execution_id is not None:
@@ -146,6 +157,10 @@ def connection_to(engine: Engine, check: Callable[[Definition], None]) -> Iterat
     finally:
         silence()
         engine.telemetry.listeners.remove(listen)
+
+
+def graph_limits(chosen: DagSettings) -> GraphLimits:
+    return GraphLimits(chosen.tasks_max, chosen.edges_max)
 
 
 def chosen_settings(database: str | None) -> Settings:

@@ -176,7 +176,8 @@ class Gnomon:
         place = self._places.setdefault(loop, _Place())
         async with place.turn:
             if place.connection is None:
-                place.connection = await open_connection(chosen_settings(self._database).database, self.check)
+                chosen = chosen_settings(self._database)
+                place.connection = await open_connection(chosen.database, self.check, dag=chosen.dag)
             return place.connection
 
     async def close(self) -> None:

@@ -43,7 +43,7 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
     """Serve until the end of the block. `show` gets the key that a first start makes, once."""
     handlers = installed_handlers(settings)
     try:
-        with connection_to(engine, handlers.check) as connection:
+        with connection_to(engine, handlers.check, dag=settings.dag) as connection:
             await _show_first_key(connection.client, show)
             api = Api(
                 client=connection.client,

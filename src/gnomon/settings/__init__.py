@@ -9,6 +9,7 @@ from __future__ import annotations
 from gnomon.settings.declaration import (
     TABLE,
     ApiSettings,
+    DagSettings,
     HandlerSettings,
     LogSettings,
     SchedulerSettings,
@@ -21,6 +22,7 @@ from gnomon.settings.reading import Reading, Setting, read
 __all__ = [
     "TABLE",
     "ApiSettings",
+    "DagSettings",
     "HandlerSettings",
     "LogSettings",
     "Reading",

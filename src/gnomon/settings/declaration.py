@@ -102,6 +102,12 @@ class SchedulerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class DagSettings:
+    tasks_max: int = setting(Whole(1, 1_000_000), 20_000, "How many tasks a workflow may have.")
+    edges_max: int = setting(Whole(1, 10_000_000), 100_000, "How many dependencies its tasks may have.")
+
+
+@dataclass(frozen=True, slots=True)
 class ApiSettings:
     host: str = setting(
         Text("the address of an interface of this machine, such as 127.0.0.1 or 0.0.0.0"),
@@ -259,6 +265,7 @@ class Settings:
     worker: WorkerSettings = section(WorkerSettings, "worker")
     scheduler: SchedulerSettings = section(SchedulerSettings, "scheduler")
     retention: RetentionPolicy = section(RetentionPolicy, "retention", each=_days)
+    dag: DagSettings = section(DagSettings, "dag")
     api: ApiSettings = section(ApiSettings, "api")
     log: LogSettings = section(LogSettings, "log")
     handlers: HandlerSettings = section(HandlerSettings, "")

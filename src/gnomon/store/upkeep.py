@@ -38,7 +38,7 @@ class SqlUpkeep:
             if not await self._is_spent(month, policy, now=now):
                 continue
             [gone] = await self._database.fetch("month_belongings_forget", **_span(month), limit=limit)
-            if limit in (gone["letters"], gone["points"]):
+            if limit in (gone["letters"], gone["points"], gone["runs"]):
                 return Forgotten(0, more=True)
             if await partitions.drop(month):
                 return Forgotten(1, more=True)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from gnomon import Gnomon, InvalidInput, JobFailed
+from gnomon.client import Client
 from gnomon.core.dag import Run
 from gnomon.core.document import JSON
 from gnomon.core.execution import ExecutionStatus
+from gnomon.core.graph import GraphLimits
 from gnomon.core.job import JobId, JobStatus
 from gnomon.core.run_state import RunStatus
 from gnomon.errors import DagNotFound, InvalidDag, JobAlreadyExists, VersionConflict
@@ -204,6 +207,13 @@ async def test_a_workflow_that_could_never_run_is_not_kept(run: Inline) -> None:
     await run.client.dags.create(DAG)
     with pytest.raises(JobAlreadyExists):
         await run.client.dags.create(DAG)
+
+
+async def test_limits_are_those_that_were_set(run: Inline) -> None:
+    own = replace(run.client._surroundings, graph_limits=GraphLimits(tasks_max=3))
+    with pytest.raises(InvalidDag) as refused:
+        await Client(own).dags.create(DAG)
+    assert (refused.value.problem, "4 tasks; at most 3" in str(refused.value)) == ("dag_too_large", True)
 
 
 async def test_a_cancelled_run_does_nothing_more(run: Inline) -> None:
