@@ -13,7 +13,7 @@ from gnomon.core.job import DEFAULT_TENANT
 from gnomon.core.lifecycle import Cancelled, JobAction, LeaseExpired
 from gnomon.core.records import Redrive
 from gnomon.core.retention import RetentionPolicy
-from gnomon.core.run_events import Approve, Pause, Rerun, RerunFailed, Resume, Retry, Skip
+from gnomon.core.run_events import Approve, Pause, Rerun, RerunFailed, Resume, Retry, Skip, Succeed
 from gnomon.core.run_state import RunStatus
 from gnomon.errors import IllegalTransition, RunNotFound
 from gnomon.store.base import Applied
@@ -341,6 +341,37 @@ async def test_a_run_of_another_tenant_is_not_there(flows: WorkflowStore) -> Non
     assert await flows.runs.tasks(other, run_id, limit=10) == []
     with pytest.raises(RunNotFound):
         await flows.runs.get(DEFAULT_TENANT, RunId(new_id()))
+
+
+async def test_a_task_that_began_early_is_held_until_somebody_decides(flows: WorkflowStore) -> None:
+    tasks = [
+        {"name": "a", "kind": "echo"},
+        {"name": "b", "kind": "echo"},
+        {
+            "name": "gate",
+            "approval": {"timeout_seconds": 60},
+            "depends_on": ["a", "b"],
+            "trigger_rule": "one_success",
+        },
+    ]
+    run_id = await start_run(flows, await create_dag(flows, tasks))
+    both = await claimed(flows, run_id)
+    await finish(flows, both["a"])
+    await finish(flows, both["b"])
+    assert await statuses(flows, run_id) == "CCh"
+
+    assert await flows.runs.expire(now=NOW + MINUTE, limit=10) == 1
+    assert await statuses(flows, run_id) == "CCF"
+
+
+async def test_a_repair_that_leaves_nothing_to_do_ends_the_run_anew(flows: WorkflowStore) -> None:
+    run_id = await begun(flows, chain(1))
+    await finish(flows, *(await claimed(flows, run_id)).values(), outcome=BROKEN)
+    assert (await seen(flows, run_id)).status is ExecutionStatus.FAILED
+
+    assert await act(flows, run_id, Succeed(0)) is RunStatus.COMPLETED
+
+    assert (await seen(flows, run_id)).status is ExecutionStatus.COMPLETED
 
 
 # Workflows inside of workflows -----------------------------------------------------------------------

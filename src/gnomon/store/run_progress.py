@@ -229,14 +229,15 @@ class Progress:
         left = [
             (run_id, task)
             for run_id, change in changes.items()
-            for task, state in loaded[run_id].tasks.items()
-            if state.status is TaskStatus.HELD and task in change.tasks
+            for task, state in change.tasks.items()
+            # One that began early is still held when another of its parents ends.
+            if state.status is not TaskStatus.HELD and _was_held(loaded[run_id], task)
         ]
         if left:
             await self.session.fetch("task_holds_clear", wanted_tasks(left))
 
     async def _revive(self, run_id: UUID, change: Changes) -> None:
-        if not change.before.status.is_final or change.run.status.is_final:
+        if not _is_repaired(change):
             return
         if not await self.session.fetch("run_revive", run_id=run_id):
             # Retention has dropped its execution, and perhaps what its tasks brought.
@@ -266,7 +267,11 @@ class Progress:
         return follows | {run_id: ended} if ended else follows
 
     async def _end(self, changes: Mapping[UUID, Changes]) -> Happened:
-        ended = [run_id for run_id, change in changes.items() if change.has_ended]
+        ended = [
+            run_id
+            for run_id, change in changes.items()
+            if change.has_ended or (_is_repaired(change) and change.run.status.is_final)
+        ]
         if not ended:
             return {}
         follows: Happened = {}
@@ -283,6 +288,15 @@ class Progress:
             "runs_end", Rows("ended_run", ("id", "outcome", "result"), rows), now=self.now
         )
         return follows
+
+
+def _was_held(known: _Loaded, task: int) -> bool:
+    return task in known.tasks and known.tasks[task].status is TaskStatus.HELD
+
+
+def _is_repaired(change: Changes) -> bool:
+    """A run that had ended goes on. If there is nothing left to do, it ends anew, perhaps in another way."""
+    return change.before.status.is_final and change.run != change.before
 
 
 def note_rows(notes: Sequence[tuple[object, ...]]) -> Rows:
