@@ -210,10 +210,12 @@ class Cluster:
         return await self.until(run, lambda execution: execution.status.is_final, patience=patience)
 
     def effects(self, run: ExecutionId) -> list[dict[str, Any]]:
+        return [line for line in self.all_effects() if line["execution"] == str(run)]
+
+    def all_effects(self) -> list[dict[str, Any]]:
         if not self.sink.exists():
             return []
-        lines = map(json.loads, self.sink.read_text(encoding="utf-8").splitlines())
-        return [line for line in lines if line["execution"] == str(run)]
+        return list(map(json.loads, self.sink.read_text(encoding="utf-8").splitlines()))
 
 
 @asynccontextmanager
