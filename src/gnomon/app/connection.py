@@ -49,6 +49,7 @@ class Connection:
     ends: Ends = field(default_factory=Ends)
     bells: Bells = field(default_factory=Bells)
     registered: set[str] = field(default_factory=set)
+    registered_dags: set[str] = field(default_factory=set)
     job_ids: dict[str, JobId] = field(default_factory=dict)
     is_own: bool = True  # Else somebody else closes what it uses.
     learned_at: float = -inf
@@ -76,6 +77,13 @@ class Connection:
             if name not in self.registered:
                 self.job_ids[name] = (await registered(self.client, draft())).id
                 self.registered.add(name)
+
+    async def register_dags(self, documents: Mapping[str, object]) -> None:
+        """The same for workflows."""
+        for name, document in documents.items():
+            if name not in self.registered_dags:
+                await self.client.dags.apply(document)
+                self.registered_dags.add(name)
 
     async def job_id(self, name: str) -> JobId:
         """Raises JobNotFound. A job that was deleted and made again has a new id."""

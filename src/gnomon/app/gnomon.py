@@ -12,11 +12,13 @@ from typing import Any, ParamSpec, Self, TypeVar, overload
 from weakref import WeakKeyDictionary
 
 from gnomon.app.connection import Connection, chosen_settings, connection_to, open_connection
-from gnomon.app.declaration import Declaration, Seconds
+from gnomon.app.dag_function import DagFunction
+from gnomon.app.declaration import Declaration, Seconds, When
 from gnomon.app.engine import Engine
 from gnomon.app.job_function import JobFunction
 from gnomon.app.sync import Sync
 from gnomon.client import Client, Draft
+from gnomon.core.document import JSON
 from gnomon.core.job import PRIORITY_DEFAULT, Definition, Delivery
 from gnomon.core.retry import RetryPolicy
 from gnomon.core.schedule import Schedule
@@ -71,6 +73,7 @@ class Gnomon:
         self.functions = Functions(home=home)
         self.jobs: dict[str, JobFunction[Any, Any, Any]] = {}
         self.sync = Sync(self._loop_in_charge, self.close)
+        self.dags: dict[str, DagFunction] = {}
         self._drafts: dict[str, Callable[[], Draft]] = {}
         self._database = database
         self._handler = FunctionHandler(HandlerSettings(), self.functions)
@@ -107,6 +110,43 @@ class Gnomon:
         """
         declared = {key: value for key, value in locals().items() if key not in ("self", "name")}
         return Decorator(self, name, Declaration(**declared))
+
+    def dag(
+        self,
+        *,
+        name: str | None = None,
+        cron: str | None = None,
+        every: Seconds | None = None,
+        timezone: str | None = None,
+        schedule: Schedule | None = None,
+        misfire: str | None = None,
+        overlap: str | None = None,
+        failure_strategy: str | None = None,
+        allow_partial_completion: bool | None = None,
+        config: dict[str, JSON] | None = None,
+    ) -> Callable[[Callable[[], object]], DagFunction]:
+        """Declare a workflow. The function below is called once, and each job that it calls is a task.
+
+        What a job returns there is a promise; a job that is given it runs after it, with the result.
+        """
+        when = When(
+            cron=cron, every=every, timezone=timezone, schedule=schedule, misfire=misfire, overlap=overlap
+        )
+
+        def declared(function: Callable[[], object]) -> DagFunction:
+            dag = DagFunction(
+                self,
+                function,
+                name or function.__name__,
+                when.as_schedule(),
+                failure_strategy=failure_strategy,
+                allow_partial_completion=allow_partial_completion,
+                config=config,
+            )
+            self.dags[dag.name] = dag
+            return dag
+
+        return declared
 
     def declare(
         self, function: Callable[P, Any], name: str | None, declaration: Declaration
@@ -170,6 +210,7 @@ class Gnomon:
             connection = await self._opened(loop)
         await connection.keep_time()
         await connection.register(self._drafts)
+        await connection.register_dags({name: dag.document for name, dag in self.dags.items()})
         return connection
 
     async def _opened(self, loop: Loop) -> Connection:

@@ -14,6 +14,7 @@ import msgspec
 
 from gnomon.app.calls import RUN_OPTIONS, RunOptions, as_input, encoded, split
 from gnomon.app.connection import Connection
+from gnomon.app.dag_function import DRAWING
 from gnomon.app.declaration import WHEN_OPTIONS, Declaration, When, name_of, payload_of
 from gnomon.app.nominal_arguments import filled_in, nominal_arguments
 from gnomon.app.registering import registered
@@ -59,7 +60,10 @@ class JobFunction(Generic[P, Returned, Result]):
         self._plain: Call[Result] = Call(self, app, {})
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Returned:
-        """The function itself, here and now. No job, no store."""
+        """The function itself, here and now, without a store. In a function of `@app.dag`: a task."""
+        sketch = DRAWING.get()
+        if sketch is not None:
+            return sketch.add(self, args, kwargs)  # type: ignore[return-value]
         return self._function(*args, **kwargs)
 
     def __repr__(self) -> str:

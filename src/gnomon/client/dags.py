@@ -22,7 +22,7 @@ from gnomon.core.records import Page
 from gnomon.core.rescheduling import course_of_new
 from gnomon.core.workflow import Execute, Plan, of_task
 from gnomon.core.workflow_document import WrittenDag, read_dag
-from gnomon.errors import CalendarNotFound, InvalidInput
+from gnomon.errors import CalendarNotFound, DagNotFound, InvalidInput, JobAlreadyExists
 from gnomon.store.hints import Topic
 
 
@@ -95,6 +95,18 @@ class Dags:
         keep = partial(self._keep, kept, plan, idempotency=idempotency)
         await self._changes.make(dag_id, wish, version=version, idempotency=idempotency, keep=keep)
         return await self.get(dag_id)
+
+    async def apply(self, document: object) -> Dag:
+        """Make the workflow of this name what the definition says: new, a new revision, or as it is."""
+        name = read_dag(document).name
+        try:
+            found = await self.named(name)
+        except DagNotFound:
+            try:
+                return await self.create(document)
+            except JobAlreadyExists:
+                found = await self.named(name)  # Somebody else was faster, or a job has this name.
+        return await self.update(found.job.id, document)
 
     async def _keep(
         self,

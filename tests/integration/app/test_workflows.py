@@ -209,6 +209,46 @@ async def test_a_workflow_that_could_never_run_is_not_kept(run: Inline) -> None:
         await run.client.dags.create(DAG)
 
 
+async def test_the_example_of_python_works_as_it_stands() -> None:
+    app = Gnomon("sqlite:///nowhere/at/all.db")
+    loaded: list[str] = []
+
+    @app.job()
+    def extract(source: str) -> list[int]:
+        return [1, 2, len(source)]
+
+    @app.job(retries=2)
+    async def transform(rows: list[int]) -> int:
+        return sum(rows)
+
+    @app.job()
+    def load(total: int, note: str = "") -> None:
+        loaded.append(f"{total} {note}")
+
+    @app.dag(cron="0 2 * * *")
+    def etl() -> None:
+        raw = extract(source="production")
+        clean = transform(raw)
+        load(clean)
+        load(7, note="first").after(raw)  # type: ignore[attr-defined]
+
+    assert extract("here") == [1, 2, 4]  # Outside, a job is the function that it was.
+    async with inline(app, clock=ManualClock(NOON)) as run:
+        await run.advance(timedelta(days=1))
+        by_hand = await etl.trigger()
+        await run.drain()
+
+        tasks = await run.client.runs.tasks(by_hand)
+        assert {task.name: task.depends_on for task in tasks} == {
+            "extract": (),
+            "transform": ("extract",),
+            "load": ("transform",),
+            "load_2": ("extract",),
+        }
+        assert (await run.client.runs.get(by_hand.id)).status is RunStatus.COMPLETED
+    assert sorted(loaded) == ["13 ", "13 ", "7 first", "7 first"]
+
+
 async def test_limits_are_those_that_were_set(run: Inline) -> None:
     own = replace(run.client._surroundings, graph_limits=GraphLimits(tasks_max=3))
     with pytest.raises(InvalidDag) as refused:
