@@ -428,11 +428,19 @@ async def test_a_run_begins_when_its_turn_has_come(flows: WorkflowStore) -> None
         one,
     ]
 
-    assert await work_off(flows) == 1
+    # The end of the first lets the second in and begins it.
+    assert await work_off(flows) == 2
+    assert await flows.runs.start(now=NOW, limit=10) == 0
+    assert (await run_of(flows, two)).status is RunStatus.COMPLETED
+
+
+async def test_a_run_that_was_fired_is_begun_once(flows: WorkflowStore) -> None:
+    dag = await create_dag(flows, tasks_of(chain(1)))
+    await enqueue(flows, ask(dag.job), ask(dag.job, due=NOW + HOUR))
+
     assert await flows.runs.start(now=NOW, limit=10) == 1
     assert await flows.runs.start(now=NOW, limit=10) == 0
     assert await work_off(flows) == 1
-    assert (await run_of(flows, two)).status is RunStatus.COMPLETED
 
 
 async def test_two_that_start_a_run_start_it_once(flows: WorkflowStore) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from random import Random
 
 from gnomon.app.worker_parts import Ways, WorkerOptions, WorkerParts, quietly
@@ -75,11 +76,8 @@ class Assembly:
             wake()
 
     def _add_scheduler(self, stack: AsyncExitStack) -> None:
-        def announce_work() -> None:
-            self.hints.announce(Topic.WORK)
-
-        def announce_cancel() -> None:
-            self.hints.announce(Topic.CANCEL)
+        announce_work = partial(self.hints.announce, Topic.WORK)
+        announce_cancel = partial(self.hints.announce, Topic.CANCEL)
 
         def fired() -> None:
             announce_work()

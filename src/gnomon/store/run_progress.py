@@ -27,6 +27,7 @@ from gnomon.store.run_rows import (
     LockedRun,
     Outer,
     locked_run,
+    note_rows,
     results_of,
     run_columns,
     run_rows,
@@ -297,8 +298,3 @@ def _was_held(known: _Loaded, task: int) -> bool:
 def _is_repaired(change: Changes) -> bool:
     """A run that had ended goes on. If there is nothing left to do, it ends anew, perhaps in another way."""
     return change.before.status.is_final and change.run != change.before
-
-
-def note_rows(notes: Sequence[tuple[object, ...]]) -> Rows:
-    columns = ("dag_run_id", "task", "round", "tenant_id", "result", "failure_kind", "failure_message")
-    return Rows("note", columns, notes)

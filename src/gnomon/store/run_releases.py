@@ -15,7 +15,7 @@ from gnomon.core.run_state import TaskStatus
 from gnomon.core.workflow import Approval, AwaitEvent, Execute, Plan, SubDag
 from gnomon.store.database import Rows, Session
 from gnomon.store.rows import document_text
-from gnomon.store.run_rows import LockedRun
+from gnomon.store.run_rows import LockedRun, note_rows
 
 _RELEASED = (
     "execution_id", "tenant_id", "job_id", "revision", "dag_run_id", "task", "round", "item", "input",
@@ -23,7 +23,6 @@ _RELEASED = (
 )  # fmt: skip
 PLACE_MAX = (1 << 16) - 1
 _HOLD = ("dag_run_id", "task", "tenant_id", "round", "event", "correlation", "until")
-_NOTE = ("dag_run_id", "task", "round", "tenant_id", "result", "failure_kind", "failure_message")
 
 
 @dataclass(slots=True)
@@ -114,7 +113,7 @@ class Releases:
         if rows:
             await self.session.fetch("inner_runs_release", Rows("released", _RELEASED, rows), now=self.now)
         if notes:
-            await self.session.fetch("task_notes_add", Rows("note", _NOTE, notes), now=self.now)
+            await self.session.fetch("task_notes_add", note_rows(notes), now=self.now)
         return lost
 
 

@@ -131,6 +131,11 @@ def wanted_tasks(tasks: Iterable[tuple[UUID, int]]) -> Rows:
     return Rows("wanted_task", ("dag_run_id", "task"), list(tasks))
 
 
+def note_rows(notes: Sequence[tuple[object, ...]]) -> Rows:
+    columns = ("dag_run_id", "task", "round", "tenant_id", "result", "failure_kind", "failure_message")
+    return Rows("note", columns, notes)
+
+
 # As readers see them ---------------------------------------------------------------------------------
 
 
