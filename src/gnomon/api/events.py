@@ -19,6 +19,7 @@ from litestar.params import FromQuery, HeaderParameter
 from litestar.response import Stream
 
 from gnomon.api.call import Call
+from gnomon.api.failures import closing_with_status
 from gnomon.api.ids import job_id as read_job_id
 from gnomon.api.policy import READS
 from gnomon.api.reading import Answer
@@ -134,8 +135,9 @@ async def follow_events(
 ) -> None:
     """The same over a WebSocket: each event is a text message. What the client sends is not read."""
     caller, api = socket.scope["gnomon.caller"], socket.app.state.api  # type: ignore[typeddict-item]
-    follower = Follower(api.events, caller.client.tenant_id, after=after, types=types, job_id=job_id)
-    await follower.start()
+    with closing_with_status():
+        follower = Follower(api.events, caller.client.tenant_id, after=after, types=types, job_id=job_id)
+        await follower.start()
     await socket.accept()
     gone = asyncio.create_task(_until_gone(socket))
     closing = asyncio.create_task(api.closing.wait())

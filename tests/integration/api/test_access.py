@@ -10,19 +10,48 @@ from litestar import get
 
 from gnomon.api import ROUTES, application
 from gnomon.api.callers import REMEMBERED
+from gnomon.api.failures import CLOSE_CODES
 from gnomon.core.keys import Scope
 from tests.integration.api.conftest import Office, problem
 
+WS = "WS"
 CALLS = [
-    (next(iter(route.http_methods)), min(route.paths), route.opt["policy"])
+    (next(iter(getattr(route, "http_methods", {WS}))), min(route.paths), route.opt["policy"])
     for route in ROUTES
-    if hasattr(route, "http_methods")
 ]
 PUBLIC = {"/livez", "/readyz", "/version", "/metrics", "/openapi.json", "/docs"}
 
 
 def path_of(template: str) -> str:
     return "/".join("x" if part.startswith("{") else part for part in template.split("/"))
+
+
+async def handshake(office: Office, path: str, headers: dict[str, str], query: bytes = b"") -> int:
+    """How a server that knows ASGI would answer a client that wants a WebSocket."""
+    sent: list[dict[str, Any]] = []
+    incoming = [{"type": "websocket.connect"}, {"type": "websocket.disconnect", "code": 1000}]
+
+    async def receive() -> Any:
+        return incoming.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "websocket",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "scheme": "ws",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query,
+        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+        "subprotocols": [],
+        "extensions": {},
+    }
+    await office.app(scope, receive, send)
+    answer = sent[0]
+    return 101 if answer["type"] == "websocket.accept" else int(answer["code"]) - CLOSE_CODES
 
 
 @pytest.mark.parametrize(
@@ -36,6 +65,8 @@ async def test_a_route_is_open_to_its_scope_and_closed_to_all_others(
 
     async def status(headers: dict[str, str]) -> int:
         office.clock.advance(timedelta(minutes=1))  # A new minute, with new calls to make.
+        if method == WS:
+            return await handshake(office, path_of(path), headers)
         answer = await office.http.request(
             method, path_of(path), headers=headers, json={} if method != "GET" else None
         )
@@ -63,6 +94,12 @@ async def test_a_route_is_open_to_its_scope_and_closed_to_all_others(
             assert answer not in (401, 403)
         else:
             assert answer == 403
+
+
+async def test_a_websocket_that_asks_for_nonsense_is_told_so(small_office: Office) -> None:
+    key = await small_office.key("read")
+    assert await handshake(small_office, "/v1/events", key, query=b"types=nonsense") == 400
+    assert await handshake(small_office, "/v1/events", key, query=b"typos=job.created") == 400
 
 
 async def test_a_route_without_a_policy_does_not_mount(small_office: Office) -> None:
