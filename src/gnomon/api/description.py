@@ -55,7 +55,7 @@ def describe(routes: Sequence[Any], version: str) -> dict[str, Any]:
         policy = policies[method.upper(), _as_declared(path, policies)]
         if policy.scope is not None:
             operation["security"] = [{_KEY: []}]
-            operation["x-gnomon-scope"] = policy.scope
+            operation["x-gnomon-scope"] = " or ".join(filter(None, (policy.scope, policy.or_scope)))
     return document
 
 

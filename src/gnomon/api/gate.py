@@ -46,7 +46,7 @@ class Gate:
                 quota = self._rates.take(caller.key.tenant_id, policy.rate)
                 if quota is not None:
                     scope["gnomon.headers"] = quota.headers
-            if not caller.key.allows(policy.scope):
+            if not policy.lets(caller.key):
                 raise Forbidden(policy.scope)
             scope["gnomon.caller"] = caller
         _check_query(scope, handler.opt["query"])
