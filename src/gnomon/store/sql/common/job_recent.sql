@@ -1,11 +1,10 @@
--- The newest runs of a job, in few words. No view: this is read with every look at a job.
+-- The newest runs of a job, in few words. No view: this is read with every look at a job. The tenant is asked about
+-- outside, as in executions_page_of_job.
 SELECT recent.id, recent.tenant_id, endings.outcome, endings.finished_at,
        coalesce(endings.worker, leases.worker) AS worker, coalesce(endings.started_at, leases.started_at) AS started_at,
        coalesce(endings.attempts, leases.attempts, 0) AS attempts, leases.execution_id IS NOT NULL AS is_leased
-FROM (
-    SELECT id, tenant_id FROM executions WHERE job_id = :job_id AND tenant_id = :tenant_id
-    ORDER BY id DESC LIMIT :limit
-) AS recent
+FROM (SELECT id, tenant_id FROM executions WHERE job_id = :job_id ORDER BY id DESC LIMIT :limit) AS recent
 LEFT JOIN endings ON endings.execution_id = recent.id
 LEFT JOIN leases ON leases.execution_id = recent.id
+WHERE recent.tenant_id = :tenant_id
 ORDER BY recent.id DESC
