@@ -96,8 +96,13 @@ async def test_everything_in_one_process(tmp_path: Path) -> None:
             assert stream.text.endswith('data: {"status":"COMPLETED"}\n\n')
             shown = (await http.get(f"/v1/executions/{run['execution_id']}")).json()
             assert shown["result"] == 7
-            assert (await http.get("/readyz")).status_code == 200
-            assert "gnomon_runs_completed_total 1.0" in (await http.get("/metrics")).text
+            ready = (await http.get("/readyz")).json()
+            assert {"store", "schema", "scheduler", "scheduler_step", "claim"} == ready["checks"].keys()
+            figures = (await http.get("/metrics")).text
+            assert 'gnomon_runs_finished_total{status="completed"} 1.0' in figures
+            assert "gnomon_run_duration_seconds_count 1.0" in figures
+            assert "gnomon_jobs_enqueued_total 1.0" in figures
+            assert "gnomon_worker_last_poll_age_seconds" in figures
         one.process.send_signal(signal.SIGTERM)
         out, log = one.process.communicate(timeout=40)
     assert one.process.returncode == 0

@@ -106,6 +106,7 @@ async def complete(data: JSONBody[CompleteForm], request: Call) -> CompleteAnswe
     results = [completed(one) for one in written]
     lost = [one for one in written if one.applied is Applied.LOST]
     request.refused(len(lost))
+    request.metrics.finished(one.status for one in written if one.status and one.status.is_final)
     if len(lost) == len(written):
         current = await request.verbs.leases.current_claim(lost[0].claim.execution_id)
         first = lost[0].claim

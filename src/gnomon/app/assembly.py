@@ -57,6 +57,7 @@ class Assembly:
         self.telemetry = Telemetry()
         self.services: list[Service] = [ClockKeeper(clock)]
         self.recycler: Recycler | None = None
+        self.shards_held: Callable[[], Collection[int] | None] = lambda: None
         self.on_hint: dict[Topic, Callable[[], None]] = {}
 
     def node(self, stack: AsyncExitStack) -> Node:
@@ -77,6 +78,7 @@ class Assembly:
         def announce_work() -> None:
             self.hints.announce(Topic.WORK)
 
+        self.shards_held = self._shards(stack)
         scheduler = Scheduler(
             schedules=self.store.schedules,
             clock=self.clock,
@@ -84,7 +86,7 @@ class Assembly:
             telemetry=self.telemetry,
             fired=announce_work,
             replaced=lambda: self.hints.announce(Topic.CANCEL),
-            shards=self._shards(stack),
+            shards=self.shards_held,
             batch=self.options.fire_batch,
             poll=self.options.poll,
         )

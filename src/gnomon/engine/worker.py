@@ -127,7 +127,7 @@ class Worker:
             failpoint(after)
         self.started += len(leased)
         # After the attempts have begun: they need not wait until it is told, which may be a line of log each.
-        loop.call_soon(partial(self._telemetry.tell_all, What.STARTED, leased, at=now))
+        loop.call_soon(partial(self._telemetry.tell_started, leased, at=now))
 
     def _give_back(self, leased: Iterable[Leased]) -> None:
         for one in leased:

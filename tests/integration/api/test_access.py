@@ -11,6 +11,7 @@ from litestar import get
 from gnomon.api import ROUTES, application
 from gnomon.api.callers import REMEMBERED
 from gnomon.api.failures import CLOSE_CODES
+from gnomon.api.health import STEP_AGE_MAX
 from gnomon.core.keys import Scope
 from tests.integration.api.conftest import Office, problem
 
@@ -193,6 +194,20 @@ async def test_who_is_not_ready_says_why(office: Office) -> None:
 
     assert problem(answer) == (503, "SCHEDULER_UNAVAILABLE")
     assert "scheduler" in answer.json()["error"]["details"]["reasons"]
+
+
+@pytest.mark.parametrize(("service", "check"), [("Scheduler", "scheduler_step"), ("Worker", "claim")])
+async def test_who_does_not_get_on_is_not_ready(small_office: Office, service: str, check: str) -> None:
+    ages = {service: STEP_AGE_MAX}
+    small_office.api.vitals.age = ages.get
+    ready = (await small_office.http.get("/readyz")).json()
+    assert ready["checks"][check]["note"].endswith("30 s ago")
+
+    ages[service] = STEP_AGE_MAX + timedelta(seconds=1)
+    answer = await small_office.http.get("/readyz")
+
+    assert problem(answer) == (503, "SCHEDULER_UNAVAILABLE")
+    assert answer.json()["error"]["details"]["reasons"].keys() == {check}
 
 
 async def test_a_request_id_is_taken_over_if_it_is_fit_for_a_log(small_office: Office) -> None:

@@ -209,6 +209,7 @@ async def test_the_figures_are_those_of_the_store_and_of_this_node(office: Offic
     assert 'gnomon_worker_slots{state="free"} 3.0' in text
     assert "gnomon_dlq_depth 1.0" in text
     assert "gnomon_fenced_writes_rejected_total 1.0" in text
+    assert "gnomon_jobs_enqueued_total 5.0" in text
     assert 'route="/v1/jobs/{job_id}/trigger"' in text
     assert job["job_id"] not in text
 
