@@ -17,7 +17,7 @@ from gnomon.store.sqlite import SqliteDatabase
     [
         ("executions_page_of_job", "executions_job"),
         ("dead_letters_page_of_job", "dead_letters_job"),
-        ("job_recent", "executions_job"),
+        ("jobs_recent", "executions_job"),
     ],
 )
 async def test_what_a_job_has_is_found_by_the_job(tmp_path: Path, statement: str, index: str) -> None:
