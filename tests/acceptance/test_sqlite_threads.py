@@ -75,7 +75,9 @@ async def test_a_batch_that_is_quick_for_its_size_does_not_count_as_slow(thread:
         return threading.get_ident()
 
     for _ in range(20):
-        assert await thread.run_here_if_quick(slowly, rows=round(spent / ROW_SECONDS)) == threading.get_ident()
+        assert (
+            await thread.run_here_if_quick(slowly, rows=round(spent / ROW_SECONDS)) == threading.get_ident()
+        )
     for _ in range(20):
         last = await thread.run_here_if_quick(slowly, rows=1)
     assert last != threading.get_ident()
