@@ -74,15 +74,11 @@ class Claimer:
     async def _scan(
         self, request: ClaimRequest, lane_ids: Sequence[int], *, now: datetime, lease_until: datetime
     ) -> Sequence[Row]:
-        scan = [
-            (lane_id, priority, *self._positions.get((lane_id, priority), _FRONT))
-            for priority in PRIORITIES
-            for lane_id in lane_ids
-        ]
         try:
             return await self._database.fetch(
                 "claim",
-                Rows("scan", ("lane_id", "priority", "due", "execution_id"), scan),
+                *self._starts(lane_ids),
+                lane_ids=list(lane_ids),
                 request_id=request.id,
                 worker=request.worker,
                 limit=request.limit,
@@ -96,6 +92,17 @@ class Claimer:
             if "claim_requests" not in violation.constraint:
                 raise
             raise AskedBefore from None
+
+    def _starts(self, lane_ids: Sequence[int]) -> Sequence[Rows]:
+        """Where to start in each lane and priority, for a database where that is not the front."""
+        if not self._database.dead_rows_linger:
+            return ()
+        starts = [
+            (lane_id, priority, *self._positions.get((lane_id, priority), _FRONT))
+            for priority in PRIORITIES
+            for lane_id in lane_ids
+        ]
+        return (Rows("scan", ("lane_id", "priority", "due", "execution_id"), starts),)
 
     def _remember(self, lane_ids: Sequence[int], rows: Sequence[Row]) -> None:
         if not self._rescan or not self._database.dead_rows_linger:
