@@ -42,18 +42,18 @@ class Claimer:
         self._rescan = rescan
         self._positions: dict[tuple[int, int], Position] = {}
         self._front_at = FIRST_INSTANT
-        self._found_nothing = False
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:
-        if self._found_nothing and not request.is_repeat and not await self._is_anything_due(now):
+        if not request.is_repeat and not await self._may_find_something(now):
             return []
-        rows = await self._claim(request, now=now, lease_until=lease_until)
-        # An idle worker asks every second: a look costs a tenth of a claim. Not where it is a round trip.
-        self._found_nothing = not rows and not self._database.dead_rows_linger
-        return rows
+        return await self._claim(request, now=now, lease_until=lease_until)
 
-    async def _is_anything_due(self, now: datetime) -> bool:
-        [row] = await self._database.read("claimable", now=now)
+    async def _may_find_something(self, now: datetime) -> bool:
+        """A look costs a tenth of a claim, and mostly there is nothing. Not where it is a round trip."""
+        if self._database.dead_rows_linger:
+            return True
+        # Not a `read`, which is a hop to another thread.
+        [row] = await self._database.fetch("claimable", now=now)
         return bool(row["claimable"])
 
     async def _claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:

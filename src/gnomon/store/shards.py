@@ -31,10 +31,9 @@ class SqlShards:
         # By place, not by name: these are read often.
         seats = [name for shards, name, *_ in rows if shards is None]
         leases = [
-            ShardLease(int(shard), name, term, expires_at)
+            ShardLease(tuple(sorted(map(int, shards.split(",")))), name, term, expires_at)
             for shards, name, term, expires_at in rows
             if shards is not None
-            for shard in shards.split(",")
         ]
         return Division(schedulers=frozenset({owner, *seats}), leases=tuple(sorted(leases)))
 
