@@ -42,18 +42,21 @@ class Claimer:
         self._rescan = rescan
         self._positions: dict[tuple[int, int], Position] = {}
         self._front_at = FIRST_INSTANT
+        self._took_all = False
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:
-        if not request.is_repeat and not await self._may_find_something(now):
+        if self._took_all and not request.is_repeat and not await self._may_find_something(request, now):
             return []
-        return await self._claim(request, now=now, lease_until=lease_until)
+        rows = await self._claim(request, now=now, lease_until=lease_until)
+        self._took_all = len(rows) < request.limit
+        return rows
 
-    async def _may_find_something(self, now: datetime) -> bool:
-        """A look costs a tenth of a claim, and mostly there is nothing. Not where it is a round trip."""
+    async def _may_find_something(self, request: ClaimRequest, now: datetime) -> bool:
+        """Behind who took all there is mostly nothing: a look costs a tenth of a claim."""
         if self._database.dead_rows_linger:
-            return True
+            return True  # There, a look is a round trip as a claim is.
         # Not a `read`, which is a hop to another thread.
-        [row] = await self._database.fetch("claimable", now=now)
+        [row] = await self._database.fetch("claimable", request_id=request.id, now=now)
         return bool(row["claimable"])
 
     async def _claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:
