@@ -28,5 +28,7 @@ async def test_what_a_job_has_is_found_by_the_job(tmp_path: Path, statement: str
 
     plan = [row[3] for row in database.writer.raw.execute(f"EXPLAIN QUERY PLAN {text}", values)]
 
-    assert any(f"USING INDEX {index} (" in step or f"USING COVERING INDEX {index} (" in step for step in plan), plan
+    assert any(
+        f"USING INDEX {index} (" in step or f"USING COVERING INDEX {index} (" in step for step in plan
+    ), plan
     await database.close()

@@ -107,6 +107,8 @@ class SqlExecutions:
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
         try:
             rows = await self._claimer.claim(request, now=now, lease_until=lease_until)
+            if not rows:
+                return []
             return await self._revisions.claimed(_in_order(rows), Hold(request.worker, now, lease_until))
         except AskedBefore:
             rows = await self._database.read("claimed", request_id=request.id)

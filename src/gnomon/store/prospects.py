@@ -73,6 +73,4 @@ def _recent_run(row: Row) -> RecentRun:
     status = None if row["outcome"] is None else ExecutionStatus(row["outcome"])
     if status is None and row["is_leased"]:
         status = ExecutionStatus.RUNNING
-    return RecentRun(
-        row["id"], status, row["worker"], row["attempts"], row["started_at"], row["finished_at"]
-    )
+    return RecentRun(row["id"], status, row["worker"], row["attempts"], row["started_at"], row["finished_at"])

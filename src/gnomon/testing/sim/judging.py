@@ -50,6 +50,7 @@ class Judgement:
     runs: int = 0
     faults: int = 0
     calls: int = 0
+    cpu: float = 0.0  # Seconds of one core.
 
     @property
     def rules(self) -> frozenset[str]:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from math import log
 from random import Random
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -53,9 +54,6 @@ class Weather:
     refused: float = 0.0  # It never arrives, and the caller learns so at once.
     late: float = 0.0  # It arrives long after.
     reply_lost: float = 0.0  # It was done, and the caller does not learn so.
-
-    def __bool__(self) -> bool:
-        return bool(self.refused or self.late or self.reply_lost)
 
 
 FAIR = Weather()
@@ -104,17 +102,17 @@ class Network:
             raise asyncio.CancelledError
         self.calls += 1
         call = Call(line, noun, verb, args, kwargs, self._loop.create_future())
-        chance, mean = line.chance, line.latency * line.slow
-        # Every call draws the same number of times, whatever becomes of it.
-        fate, there, back = chance.random(), chance.expovariate(1.0) * mean, chance.expovariate(1.0) * mean
+        draw, mean = line.chance.random, line.latency * line.slow
+        # Every call draws the same number of times, whatever becomes of it. Both ways take exponential times.
+        fate, there, back = draw(), -log(1.0 - draw()) * mean, -log(1.0 - draw()) * mean
         weather = line.weather
         is_lost = False
-        if weather:
+        if weather is not FAIR:
             if fate < weather.refused:
                 self._later(there, self._fail, call, "the connection was refused")
                 return await call.answer
             if fate < weather.refused + weather.late:
-                there += LATE[0] + (LATE[1] - LATE[0]) * chance.random()
+                there += LATE[0] + (LATE[1] - LATE[0]) * draw()
                 self._give_up(call)
             elif fate < weather.refused + weather.late + weather.reply_lost:
                 is_lost = True
