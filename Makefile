@@ -18,7 +18,7 @@ HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n
 INSTALL_TOOLS := timeout 120 sh -c "apt-get update -qq \
 	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime"
 
-.PHONY: help up test check sim sim-exam bench campaign power-cuts docs lock clean tools
+.PHONY: help up test check sim sim-exam bench campaign fuzz api-kills power-cuts docs lock clean tools
 
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,13 @@ MINUTES ?= 5
 campaign: $(READY) tools ## Break a real cluster on purpose and judge it: make campaign MINUTES=5 [SEED=7] [REPORT=folder].
 	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m campaign --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) \
 		$(if $(REPORT),--report $(REPORT)) $(CAMPAIGN)
+
+fuzz: $(READY) ## Fuzz the whole API from its own description: make fuzz MINUTES=5 [SEED=7].
+	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+ROUNDS ?= 100
+api-kills: $(READY) ## Kill API nodes and databases under POSTs, on both stores: make api-kills ROUNDS=100 [SEED=7].
+	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m tests.kills --rounds $(ROUNDS) $(if $(SEED),--seed $(SEED))
 
 CUTS ?= 200
 power-cuts: $(READY) ## Cut the power under an SQLite file, CUTS=200 times.
