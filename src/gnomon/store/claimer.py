@@ -44,16 +44,16 @@ class Claimer:
         self._front_at = FIRST_INSTANT
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:
-        if not request.is_repeat and not await self._may_find_something(now):
+        if not request.is_repeat and not await self._may_find_something(request, now):
             return []
         return await self._claim(request, now=now, lease_until=lease_until)
 
-    async def _may_find_something(self, now: datetime) -> bool:
+    async def _may_find_something(self, request: ClaimRequest, now: datetime) -> bool:
         """A look costs a tenth of a claim, and mostly there is nothing. Not where it is a round trip."""
         if self._database.dead_rows_linger:
             return True
         # Not a `read`, which is a hop to another thread.
-        [row] = await self._database.fetch("claimable", now=now)
+        [row] = await self._database.fetch("claimable", request_id=request.id, now=now)
         return bool(row["claimable"])
 
     async def _claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:
