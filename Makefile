@@ -52,7 +52,7 @@ sim: $(READY) ## Simulate under faults, with fresh seeds: make sim [SEEDS=100] [
 sim-exam: $(READY) ## Plant bugs into copies of the product; each must be caught: make sim-exam [SEEDS=200] [SEED=1] [ONLY=word].
 	@$(BIN)/python -m tests.sim.exam --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY))
 
-bench: $(READY) ## Run a benchmark: make bench BENCH=api|cron|store|drain|latency|fire|idle|checker [JSON=1].
+bench: $(READY) ## Run a benchmark: make bench BENCH=api|cron|store|drain|remote-drain|latency|fire|idle|checker [JSON=1].
 	@$(BIN)/python -m benchmarks $(BENCH) $(if $(JSON),--json)
 
 MINUTES ?= 5
