@@ -35,6 +35,7 @@ from gnomon.client import Draft
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, NewExecution
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job
+from tests.postgres import free_port
 
 ROUNDS = 5
 SECONDS = 2.0
@@ -46,13 +47,6 @@ UNLIMITED = {f"GNOMON_API_{name}_PER_MINUTE": "off" for name in ("SUBMISSIONS", 
 INPUT = {"n": 1, "text": "some input"}
 
 Measure = Callable[[], Awaitable[float]]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager

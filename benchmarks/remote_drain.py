@@ -14,7 +14,7 @@ from collections.abc import Callable
 from rich.progress import Progress
 
 from benchmarks import Report
-from benchmarks.api import free_port, process
+from benchmarks.api import process
 from benchmarks.drain import Drained, migrated, noop_worker, rate_of
 from benchmarks.store import in_turns
 from gnomon.app.connection import open_connection
@@ -23,7 +23,7 @@ from gnomon.app.garbage import collect_seldom
 from gnomon.app.remote import open_remote
 from gnomon.client.remote.wire import Address
 from gnomon.settings import Settings
-from tests.postgres import PostgresServer, bundled_server
+from tests.postgres import PostgresServer, bundled_server, free_port
 
 ROUNDS = 5
 GOAL = 0.4

@@ -20,16 +20,10 @@ import pytest
 import websockets
 
 from gnomon.app.connection import open_connection
+from tests.postgres import free_port
 
 START_SECONDS_MAX = 30
 DUMMY = {"kind": "dummy", "payload": {"output": 7}}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Node:

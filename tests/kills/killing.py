@@ -21,8 +21,8 @@ import httpx
 from gnomon.app import open_database
 from gnomon.app.connection import open_connection
 from gnomon.store.migrate import migrate
-from tests.acceptance.test_api import DUMMY, calling, free_port, node
-from tests.postgres import PostgresServer
+from tests.acceptance.test_api import DUMMY, calling, node
+from tests.postgres import PostgresServer, free_port
 
 CALLERS = 32
 # From the first POST to the fault: long enough that all callers are at it.
