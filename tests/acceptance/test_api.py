@@ -1,4 +1,4 @@
-"""The API as users run it: real processes, a real server, real kills."""
+"""The API as users run it: real processes, a real server. Kills are in tests/kills."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -138,64 +137,6 @@ async def test_events_over_a_websocket_go_on_where_they_were(tmp_path: Path) -> 
                 second = json.loads(await asyncio.wait_for(socket_.recv(), 10))
     assert [first["type"], second["type"]] == ["job.created"] * 2
     assert first["id"] != second["id"]
-
-
-async def test_many_posts_with_one_key_make_one_job_while_the_node_is_killed(tmp_path: Path) -> None:
-    path = tmp_path / "gnomon.db"
-    connection = await open_connection(f"sqlite://{path}", lambda _: None)
-    key = (await connection.client.keys.create("test", ["admin"])).text
-    await connection.close()
-    port, idempotency = free_port(), str(uuid4())
-    arguments = ("api", "--database", str(path))
-
-    async def insist(http: httpx.AsyncClient) -> str:
-        for _ in range(600):
-            try:
-                answer = await http.post(
-                    "/v1/jobs", json={"name": "once", **DUMMY}, headers={"Idempotency-Key": idempotency}
-                )
-            except httpx.TransportError:
-                await asyncio.sleep(0.05)
-                continue
-            if answer.status_code == 201:
-                return str(answer.json()["job_id"])
-            assert answer.status_code == 503, answer.text
-        raise AssertionError("never answered")
-
-    with node(tmp_path, *arguments, port=port) as first:
-        async with calling(first.url, key) as http:
-            asked = [asyncio.create_task(insist(http)) for _ in range(64)]
-            await asyncio.sleep(0.02)
-            first.kill()
-            with node(tmp_path, *arguments, port=port):
-                ids = await asyncio.gather(*asked)
-                jobs = (await http.get("/v1/jobs")).json()["jobs"]
-    assert len(set(ids)) == 1
-    assert [job["job_id"] for job in jobs] == [ids[0]]
-
-
-async def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
-    path = tmp_path / "gnomon.db"
-    connection = await open_connection(f"sqlite://{path}", lambda _: None)
-    key = (await connection.client.keys.create("test", ["admin"])).text
-    await connection.close()
-    port, acknowledged = free_port(), []
-    for round_ in range(3):
-        with node(tmp_path, "api", "--database", str(path), port=port) as one:
-            async with calling(one.url, key) as http:
-                for known in acknowledged:
-                    assert (await http.get(f"/v1/jobs/{known}")).status_code == 200
-
-                async def submit(caller: int, http: httpx.AsyncClient = http, round_: int = round_) -> None:
-                    for number in range(10_000):
-                        form = {"name": f"{round_} {caller} {number}", **DUMMY}
-                        acknowledged.append((await http.post("/v1/jobs", json=form)).json()["job_id"])
-
-                asking = asyncio.gather(*(submit(caller) for caller in range(8)), return_exceptions=True)
-                await asyncio.sleep(0.3)
-                one.kill()
-                await asking
-    assert len(acknowledged) > 24
 
 
 async def test_a_reader_that_does_not_read_costs_no_memory(tmp_path: Path) -> None:

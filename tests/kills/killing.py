@@ -9,8 +9,8 @@ checked, too.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,8 +25,8 @@ from tests.acceptance.test_api import DUMMY, calling, node
 from tests.postgres import PostgresServer, free_port
 
 CALLERS = 32
-# From the first POST to the fault: long enough that all callers are at it.
-CALM_SECONDS = (0.05, 0.5)
+# From the first answer to the fault.
+CALM_SECONDS = (0.0, 0.5)
 INSIST_SECONDS_MAX = 60.0
 PAUSE_SECONDS = 0.05
 PAGE = 100
@@ -57,13 +57,35 @@ class Kills:
         self._port = free_port()
 
     async def run(self, *, rounds: int) -> None:
+        async with self._calling() as (http, nodes):
+            while self.rounds < rounds:
+                await self._cycle(http, nodes)
+            await self._check(http)
+
+    async def all_at_once(self, *, callers: int, after_the_first: bool) -> None:
+        """Many callers, one key and one kill: before anybody has an answer, or after the first one has."""
+        async with self._calling() as (http, nodes):
+            posts = [Post("once") for _ in range(callers)]
+            asked = [asyncio.create_task(Caller(http, "").insist(post)) for post in posts]
+            if after_the_first:
+                await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+            else:
+                await asyncio.sleep(self._random.uniform(0.0, 0.05))
+            self._node.kill()
+            self._start(nodes)
+            for post, job_id in zip(posts, await asyncio.gather(*asked), strict=True):
+                post.job_id = job_id
+            assert len({post.job_id for post in posts}) == 1
+            self.posts = posts[:1]
+            await self._check(http)
+
+    @asynccontextmanager
+    async def _calling(self) -> AsyncIterator[tuple[httpx.AsyncClient, ExitStack]]:
         key = await self._prepared()
         with ExitStack() as nodes:
             self._start(nodes)
             async with calling(self._node.url, key) as http:
-                while self.rounds < rounds:
-                    await self._cycle(http, nodes)
-                await self._check(http)
+                yield http, nodes
 
     async def _prepared(self) -> str:
         database = await open_database(self.database)
@@ -81,8 +103,10 @@ class Kills:
 
     async def _cycle(self, http: httpx.AsyncClient, nodes: ExitStack) -> None:
         """Post, strike, ask again until all is answered."""
-        callers = [Caller(http, f"{self.kills} {number}") for number in range(CALLERS)]
+        answered = asyncio.Event()
+        callers = [Caller(http, f"{self.kills} {number}", answered) for number in range(CALLERS)]
         posting = [asyncio.create_task(caller.post_until_struck()) for caller in callers]
+        await answered.wait()
         await asyncio.sleep(self._random.uniform(*CALM_SECONDS))
         if self.server is None or self.kills % 2 == 0:
             self._node.kill()
@@ -128,6 +152,7 @@ class Caller:
 
     http: httpx.AsyncClient
     name: str
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
     is_struck: bool = False
     posts: list[Post] = field(default_factory=list)
 
@@ -135,9 +160,10 @@ class Caller:
         while not self.is_struck:
             post = Post(f"{self.name} {len(self.posts)}")
             self.posts.append(post)
-            post.job_id = await self._insist(post)
+            post.job_id = await self.insist(post)
+            self.answered.set()
 
-    async def _insist(self, post: Post) -> str:
+    async def insist(self, post: Post) -> str:
         """The same call with the same key, until there is an answer."""
         headers = {"Idempotency-Key": f"key of {post.name}"}
         over = _after(INSIST_SECONDS_MAX)

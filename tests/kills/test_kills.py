@@ -1,4 +1,4 @@
-"""A short run of `make api-kills`, on both stores."""
+"""Many POSTs with one key and a kill; and a short run of `make api-kills`. On both stores."""
 
 from __future__ import annotations
 
@@ -18,6 +18,21 @@ def server() -> Iterator[PostgresServer]:
     """A server of our own, since it will be stopped."""
     with PostgresServer(bundled_server()) as started:
         yield started
+
+
+@pytest.mark.parametrize("after_the_first", [False, True])
+async def test_on_a_file_many_posts_with_one_key_make_one_job(tmp_path: Path, after_the_first: bool) -> None:
+    kills = Kills(tmp_path, f"sqlite://{tmp_path / 'gnomon.db'}", seed=3)
+    await kills.all_at_once(callers=64, after_the_first=after_the_first)
+
+
+@pytest.mark.parametrize("after_the_first", [False, True])
+async def test_on_postgresql_many_posts_with_one_key_make_one_job(
+    tmp_path: Path, server: PostgresServer, after_the_first: bool
+) -> None:
+    url = await server.create_database(f"once_{after_the_first}".lower())
+    kills = Kills(tmp_path, url, seed=4)
+    await kills.all_at_once(callers=64, after_the_first=after_the_first)
 
 
 async def test_on_a_file_what_was_acknowledged_stays_and_what_was_not_ends_as_one_job(tmp_path: Path) -> None:
