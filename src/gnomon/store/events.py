@@ -91,10 +91,10 @@ class SqlEvents:
 def _after(rows: Sequence[Row], position: Position) -> Iterator[_Found]:
     """One by one, so that a row that speaks for thousands is not unfolded whole."""
     for row in rows:
-        for place, subject in enumerate(json.loads(row["subjects"]), start=1):
+        for place, subject in enumerate(row["subjects"], start=1):
             at = Position(row["batch"], row["position"], place)
             if at > position:
-                yield _Found(at, row, UUID(subject))
+                yield _Found(at, row, subject)
 
 
 def _event(row: Row, tenant_id: TenantId, subject: UUID, jobs: dict[UUID, UUID]) -> Event:

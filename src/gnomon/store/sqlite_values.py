@@ -48,8 +48,15 @@ def from_micros(micros: int) -> datetime:
     return _EPOCH + timedelta(microseconds=micros)
 
 
+def _ids_of(text: str) -> list[UUID]:
+    return [FastUUID(one) for one in json.loads(text)]
+
+
 _READ: dict[str, Callable[[Any], object]] = (
-    dict.fromkeys(IDS, FastUUID) | dict.fromkeys(TIMES, from_micros) | dict.fromkeys(FLAGS, bool)
+    dict.fromkeys(IDS, FastUUID)
+    | dict.fromkeys(TIMES, from_micros)
+    | dict.fromkeys(FLAGS, bool)
+    | {"subjects": _ids_of}
 )
 
 

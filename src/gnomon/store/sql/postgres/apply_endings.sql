@@ -27,7 +27,7 @@ WITH held AS MATERIALIZED (
     INSERT INTO events (batch, tenant_id, type, at, subjects)
     SELECT pg_current_xact_id()::text::bigint, tenant_id,
            CASE status WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(status) END,
-           :now, json_agg(execution_id)
+           :now, array_agg(execution_id)
     FROM held GROUP BY tenant_id, status
 ), succeeded AS (
     -- In the order of ids, so that two batches cannot wait for each other.

@@ -46,7 +46,7 @@ WITH picked AS MATERIALIZED (
     FROM picked
 ), told AS (
     INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.started', :now, json_agg(execution_id)
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.started', :now, array_agg(execution_id)
     FROM picked GROUP BY tenant_id
 )
 SELECT picked.execution_id, picked.job_id, picked.revision, picked.priority, picked.due,

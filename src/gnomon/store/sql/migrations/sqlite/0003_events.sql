@@ -11,7 +11,6 @@ CREATE TABLE events (
     at            INTEGER NOT NULL,
     subjects      TEXT    NOT NULL
 ) STRICT;
-CREATE INDEX events_order ON events (batch, position);
 
 -- What is given back without charge, by a drain or a snooze, is no retry.
 CREATE TRIGGER attempts_tell AFTER INSERT ON attempts WHEN NEW.outcome IN ('FAILED', 'TIMEOUT', 'EXPIRED')
