@@ -50,6 +50,7 @@ class Recorder(Pen):
         self._store = store
         self._alive: dict[str, datetime] = {}
         self._decided: dict[Claim, datetime] = {}
+        self._keys: set[str] = set()
         self._verbs: dict[tuple[str, str], Callable[[Call, Any], Awaitable[None]]] = {
             ("jobs", "create"): self._jobs_set,
             ("jobs", "change"): self._jobs_changed,
@@ -71,10 +72,10 @@ class Recorder(Pen):
         if told is not None and error is None:
             await told(call, answer)
 
-    def reply_lost(self, call: Call) -> None:
+    def reply_lost(self, call: Call, answer: Any) -> None:
         self.seen[f"lost_reply.{call.noun}.{call.verb}"] += 1
         op = _OPS.get((call.noun, call.verb))
-        if op is not None:
+        if op is not None and answer:  # Not if nothing was claimed, fired or made: then nothing is in doubt.
             fault = f"reply-{self.seen.total()}"
             fields = {"kind": "lost_reply", "target": call.line.source, "fault": fault}
             self.write(events.FaultBegin, NEMESIS, op=op, **fields)
@@ -149,6 +150,10 @@ class Recorder(Pen):
         tenant_id, asked = call.args
         idempotency = call.kwargs.get("idempotency")
         new: NewExecution
+        if idempotency is not None and idempotency.key in self._keys:
+            self.write(events.Again, call.line.source, op="submit", req=idempotency.key)
+        elif idempotency is not None:
+            self._keys.add(idempotency.key)
         for new, one in zip(asked, made, strict=True):
             if not one.is_new:
                 self.seen["enqueue.known"] += 1
