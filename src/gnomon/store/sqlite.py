@@ -21,7 +21,7 @@ from gnomon.store.sqlite_values import bound, packed, read
 MEMORY = ":memory:"
 SQLITE_VERSION_MIN = (3, 37, 0)  # STRICT tables; RETURNING and UPDATE FROM are older.
 READERS = 2
-QUICK_ROWS_MAX = 500  # Some 3 ms. A larger batch is never quick.
+QUICK_ROWS_MAX = 500  # Some 5 ms. A larger batch is never quick.
 BUSY_TIMEOUT = timedelta(seconds=10)
 PRAGMAS = (
     "PRAGMA synchronous = FULL",
@@ -235,9 +235,10 @@ class SqliteDatabase:
 
     async def write(self, work: Callable[[], _Answer], batches: Sequence[Rows] = ()) -> _Answer:
         """Where it is quicker: here, or on the writer thread."""
-        if sum(len(batch.rows) for batch in batches) > QUICK_ROWS_MAX:
+        rows = sum(len(batch.rows) for batch in batches)
+        if rows > QUICK_ROWS_MAX:
             return await self.on_writer(work)
-        return await _answer_of(self._writer_thread.run_here_if_quick(work))
+        return await _answer_of(self._writer_thread.run_here_if_quick(work, rows))
 
     async def on_writer(self, work: Callable[[], _Answer]) -> _Answer:
         return await _answer_of(self._writer_thread.run(work))

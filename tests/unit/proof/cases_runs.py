@@ -893,6 +893,17 @@ def a_run_stays_with_a_worker_without_a_sign(story: Story, wrong: bool) -> None:
     if not wrong:
         story.beats(2, 300)
     else:
-        story.fault(3, 300, "cut", "db")
+        story.fault(3, 300, "cut", "w1/1")
+    story.end(300)
+    story.read()
+
+
+@case("V2")
+def nobody_gives_a_sign_to_a_database_that_is_away(story: Story, wrong: bool) -> None:
+    story.job(timeout=3000)
+    story.enqueue()
+    story.claim(2)
+    story.start(2)
+    story.fault(3, 30 if wrong else 290, "down", "db")
     story.end(300)
     story.read()

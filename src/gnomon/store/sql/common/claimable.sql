@@ -1,5 +1,4 @@
 -- One seek per lane and priority, whoever the lane fits: there are new lanes, too, that no process has read.
--- And whether this very request has been here before: then its claims are its answer.
 WITH priorities (priority) AS (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))
 SELECT EXISTS (
     SELECT 1 FROM lanes CROSS JOIN priorities
@@ -7,4 +6,7 @@ SELECT EXISTS (
         SELECT 1 FROM queue
         WHERE queue.lane_id = lanes.id AND queue.priority = priorities.priority AND queue.waits_for IS NULL
           AND queue.due <= :now)
-) OR EXISTS (SELECT 1 FROM claim_requests WHERE request_id = :request_id) AS claimable
+    -- This very request may have been here before, and gets its claims again.
+    UNION ALL
+    SELECT 1 FROM claim_requests WHERE request_id = :request_id
+) AS claimable

@@ -4,10 +4,10 @@ DELETE FROM picked;
 INSERT INTO picked
 SELECT queue.execution_id, tenant_id, job_id, revision, queue.lane_id, queue.priority, queue.due,
        nominal_time, claim + 1, attempts, crashes, watched, awaited
-FROM scan CROSS JOIN queue
+FROM json_each(:lane_ids) AS lane CROSS JOIN json_each(:priorities) AS level CROSS JOIN queue
 WHERE queue.execution_id IN (
     SELECT waiting.execution_id FROM queue AS waiting
-    WHERE waiting.lane_id = scan.lane_id AND waiting.priority = scan.priority AND waiting.waits_for IS NULL
+    WHERE waiting.lane_id = lane.value AND waiting.priority = level.value AND waiting.waits_for IS NULL
       AND waiting.due <= :now
     ORDER BY waiting.due, waiting.execution_id
     LIMIT :limit)
