@@ -22,7 +22,7 @@ REGRESSIONS = sorted((Path(__file__).parent / "regressions").glob("*.json"))
 # Simulated hours with fresh seeds: two minutes on two cores.
 HOURS = float(os.environ.get("GNOMON_TEST_SIM_HOURS", "60"))
 HOURS_PER_SEED = 0.5
-SEEN_MIN = 3  # Of everything that must happen. The rarest happens some fifteen times.
+SEEN_MIN = 3  # Of everything that must happen. The rarest happens some ten times.
 
 
 def test_fresh_seeds_break_no_promise() -> None:
