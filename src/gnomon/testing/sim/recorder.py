@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -24,8 +24,6 @@ from gnomon.testing.sim.network import Call
 from gnomon.testing.sim.pen import NEMESIS, Pen
 from gnomon.testing.sim.seen import JobSeen, RunSeen
 from gnomon.testing.sim.told import change_event, sched_set
-
-ALIVE_EVERY = timedelta(seconds=5)
 
 # Verbs whose lost replies matter most, in the words of the checker.
 _OPS = {
@@ -48,7 +46,6 @@ class Recorder(Pen):
         self.seen: Counter[str] = Counter()
         self.calendars: dict[str, frozenset[date]] = {}
         self._store = store
-        self._alive: dict[str, datetime] = {}
         self._decided: dict[Claim, datetime] = {}
         self._keys: set[str] = set()
         self._verbs: dict[tuple[str, str], Callable[[Call, Any], Awaitable[None]]] = {
@@ -82,7 +79,7 @@ class Recorder(Pen):
             self.write(events.FaultEnd, NEMESIS, **fields)
 
     async def _looked(self, call: Call, _: object) -> None:
-        self._is_alive(call.line.source)
+        self.alive(call.line.source)
 
     async def _jobs_set(self, call: Call, jobs: Sequence[Job]) -> None:
         for job in jobs:
@@ -188,7 +185,7 @@ class Recorder(Pen):
     async def _claimed(self, call: Call, leased: Sequence[Leased]) -> None:
         request: ClaimRequest = call.args[0]
         if not leased:
-            self._is_alive(call.line.source)
+            self.alive(call.line.source)
         name, _, boot = call.line.source.partition("/")
         for one in leased:
             run = self.runs[one.claim.execution_id]
@@ -289,12 +286,6 @@ class Recorder(Pen):
         run = self.runs[run_id]
         run.v += 1
         self.stored(make, run=str(run_id), v=run.v, **fields)
-
-    def _is_alive(self, source: str) -> None:
-        now = self._now()
-        if now - self._alive.get(source, now - ALIVE_EVERY) >= ALIVE_EVERY:
-            self._alive[source] = now
-            self.write(events.Alive, source)
 
     def decided(self, decisions: Sequence[Decision], now: datetime) -> None:
         """A worker knows what it will write, whenever it gets to it."""
