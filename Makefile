@@ -49,8 +49,9 @@ check: $(READY) ## Format, lint, types and layers: what needs no running.
 sim: $(READY) ## Simulate under faults, with fresh seeds: make sim [SEEDS=100] [HOURS=0.5] [PROFILE=swarm].
 	@$(BIN)/gnomon sim --seeds $(or $(SEEDS),100) --hours $(or $(HOURS),0.5) --profile $(or $(PROFILE),swarm)
 
-sim-exam: $(READY) ## Plant bugs into copies of the product; each must be caught: make sim-exam [SEEDS=200] [SEED=1] [ONLY=word].
-	@$(BIN)/python -m tests.sim.exam --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY))
+sim-exam: $(READY) ## Plant bugs into copies of the product; each must be caught: make sim-exam [SEEDS=200] [SEED=1] [JOBS=2] [ONLY=word].
+	@$(BIN)/python -m tests.sim.exam --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1) $(if $(JOBS),--jobs $(JOBS)) \
+		$(if $(ONLY),--only $(ONLY))
 
 bench: $(READY) ## Run a benchmark: make bench BENCH=api|cron|store|drain|remote-drain|latency|fire|idle|checker [JSON=1].
 	@$(BIN)/python -m benchmarks $(BENCH) $(if $(JSON),--json)

@@ -34,6 +34,10 @@ from gnomon.testing.sim.loop import VirtualLoop
 PATIENCE = (1.0, 30.0)
 LATE = (5.0, 40.0)
 CLOCK = "clock"
+# After these, who does not get the answer cannot know what became of it, and it matters.
+WRITES = frozenset(
+    {("executions", "claim"), ("executions", "apply"), ("executions", "enqueue"), ("schedules", "fire")}
+)
 
 
 class Call(NamedTuple):
@@ -54,6 +58,7 @@ class Weather:
     refused: float = 0.0  # It never arrives, and the caller learns so at once.
     late: float = 0.0  # It arrives long after.
     reply_lost: float = 0.0  # It was done, and the caller does not learn so.
+    written_reply_lost: float = 0.0  # The same for verbs that hand out or decide something.
 
 
 FAIR = Weather()
@@ -78,7 +83,7 @@ class Observer(Protocol):
 
     async def done(self, call: Call, answer: Any, error: Exception | None) -> None: ...
 
-    def reply_lost(self, call: Call) -> None: ...
+    def reply_lost(self, call: Call, answer: Any) -> None: ...
 
 
 class Network:
@@ -114,8 +119,9 @@ class Network:
             if fate < weather.refused + weather.late:
                 there += LATE[0] + (LATE[1] - LATE[0]) * draw()
                 self._give_up(call)
-            elif fate < weather.refused + weather.late + weather.reply_lost:
-                is_lost = True
+            else:
+                lost = weather.written_reply_lost if (noun, verb) in WRITES else weather.reply_lost
+                is_lost = fate < weather.refused + weather.late + lost
         if there + back > PATIENCE[1]:
             self._later(PATIENCE[1], self._fail, call, "no answer in time")
         self._later(there, self._arrive, call, back, is_lost)
@@ -147,7 +153,7 @@ class Network:
 
     def _reply(self, call: Call, answer: Any, error: Exception | None, epoch: int, is_lost: bool) -> None:
         if call.line.cuts or is_lost or epoch != self._epoch:
-            self._observer.reply_lost(call)
+            self._observer.reply_lost(call, answer)
             self._give_up(call)
         elif not call.answer.done():
             if error is None:
