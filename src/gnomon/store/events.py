@@ -43,6 +43,10 @@ class SqlEvents:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def follow(self, tenant_id: TenantId, *, now: datetime) -> None:
+        """From now on what happens is written, for a day and more. To be said again by who stays."""
+        await self._database.fetch("event_follow", tenant_id=tenant_id, now=now)
+
     async def end(self) -> Position:
         """Where somebody begins who wants to know what happens from now on."""
         [row] = await self._database.read("events_end")

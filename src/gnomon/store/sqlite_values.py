@@ -27,7 +27,7 @@ TIMES = frozenset({
     "created_at", "updated_at", "next_run_time", "last_run_time", "anchor", "nominal_time", "nominal_until",
     "due", "recorded_at", "started_at", "finished_at", "lease_until", "saved_at", "at", "died_at",
     "redriven_at", "registered_at", "last_seen_at", "applied_at", "disabled_at", "expires_at", "revoked_at",
-    "last_used_at", "sent_at", "happened_at", "claimed_at", "completed_at", "newer_than",
+    "last_used_at", "sent_at", "happened_at", "seen_at", "claimed_at", "completed_at", "newer_than",
 })  # fmt: skip
 FLAGS = frozenset({"cancel_requested", "allow_partial_completion", "watched", "awaited"})
 

@@ -34,7 +34,7 @@ FROM picked;
 
 INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, tenant_id, 'execution.started', :now, json_group_array(hex(execution_id))
-FROM picked GROUP BY tenant_id;
+FROM picked WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id;
 
 DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked);
 

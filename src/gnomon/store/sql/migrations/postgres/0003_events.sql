@@ -15,6 +15,12 @@ CREATE TABLE events (
 -- Ids hold nothing that could be packed more tightly, and to try costs more than all the rest.
 ALTER TABLE events ALTER COLUMN subjects SET STORAGE EXTERNAL;
 
+-- Who follows, and when they were last seen. Where nobody does, nothing that happens often is written.
+CREATE TABLE event_followers (
+    tenant_id uuid        PRIMARY KEY,
+    seen_at   timestamptz NOT NULL
+);
+
 -- The statements that enqueue, claim, fire and end write their events themselves: a trigger would cost too much.
 -- What happens seldom is told by triggers.
 

@@ -12,6 +12,12 @@ CREATE TABLE events (
     subjects      TEXT    NOT NULL
 ) STRICT;
 
+-- Who follows, and when they were last seen. Where nobody does, nothing that happens often is written.
+CREATE TABLE event_followers (
+    tenant_id BLOB    NOT NULL PRIMARY KEY,
+    seen_at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- What is given back without charge, by a drain or a snooze, is no retry.
 CREATE TRIGGER attempts_tell AFTER INSERT ON attempts WHEN NEW.outcome IN ('FAILED', 'TIMEOUT', 'EXPIRED')
 BEGIN
