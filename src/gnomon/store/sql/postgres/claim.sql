@@ -48,3 +48,4 @@ WITH picked AS MATERIALIZED (
 SELECT picked.execution_id, picked.job_id, picked.revision, picked.priority, picked.due,
        picked.nominal_time, picked.claim + 1 AS claim, picked.attempts, picked.crashes, executions.input
 FROM picked JOIN executions ON executions.id = picked.execution_id
+ORDER BY picked.priority DESC, picked.due, picked.execution_id

@@ -37,3 +37,4 @@ DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked);
 SELECT picked.execution_id, picked.job_id, picked.revision, picked.priority, picked.due,
        picked.nominal_time, picked.claim, picked.attempts, picked.crashes, executions.input
 FROM picked JOIN executions ON executions.id = picked.execution_id
+ORDER BY picked.rowid
