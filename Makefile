@@ -30,11 +30,11 @@ up: $(READY) ## Set up and run Gnomon on its embedded default, with sample jobs 
 # Tests write a lot, and none of it outlives them: in memory, where there is room for it.
 SCRATCH := $(shell test -w /dev/shm && test "$$(df --output=avail -k /dev/shm | tail -1)" -gt 4000000 && echo /dev/shm)
 
-# A core has a share of the tests and PostgreSQL servers of its own; four shares are enough for any machine.
-ON_ALL_CORES := --numprocesses auto --maxprocesses 4 --dist worksteal
+# With CORES=2, say, each has a share of the tests and PostgreSQL servers of its own.
+ON_CORES := $(if $(CORES),--numprocesses $(CORES) --dist worksteal)
 
-test: check tools ## Set up, check, and run every test, on SQLite and on a real PostgreSQL.
-	TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m pytest $(ON_ALL_CORES)
+test: check tools ## Set up, check, and run every test, on SQLite and on a real PostgreSQL [CORES=2].
+	TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m pytest $(ON_CORES)
 
 tools:
 	@$(HAS_TOOLS) || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(INSTALL_TOOLS); } >/dev/null 2>&1 \
