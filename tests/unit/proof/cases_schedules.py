@@ -313,6 +313,15 @@ def a_skip_names_an_overlap_that_was_none(story: Story, wrong: bool) -> None:
 
 
 @case("C7")
+def a_slow_skip_names_a_run_that_had_ended_before_its_time(story: Story, wrong: bool) -> None:
+    twice(story, overlap="skip", timeout=3000)
+    story.fire(1000, 1000, "a")
+    story.live("a", at=1000, until=1990 if wrong else 2001)
+    story.skip(2008, 2000, "overlap")
+    story.read()
+
+
+@case("C7")
 def a_queue_is_jumped(story: Story, wrong: bool) -> None:
     twice(story, overlap="queue", timeout=3000)
     story.fire(1000, 1000, "a")
