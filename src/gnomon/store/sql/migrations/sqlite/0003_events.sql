@@ -4,8 +4,8 @@
 -- The statements that enqueue, claim, fire and end write their events themselves, a batch a row. What happens
 -- seldom is told by triggers.
 CREATE TABLE events (
-    position      INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     batch         INTEGER NOT NULL,
+    position      INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     tenant_id     BLOB    NOT NULL,
     type          TEXT    NOT NULL,
     at            INTEGER NOT NULL,
