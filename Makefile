@@ -18,7 +18,7 @@ HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n
 INSTALL_TOOLS := timeout 120 sh -c "apt-get update -qq \
 	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime"
 
-.PHONY: help up test check sim sim-exam bench campaign power-cuts docs lock clean tools
+.PHONY: help up test check sim sim-exam bench campaign fuzz api-kills power-cuts docs lock clean tools
 
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,8 +30,11 @@ up: $(READY) ## Set up and run Gnomon on its embedded default, with sample jobs 
 # Tests write a lot, and none of it outlives them: in memory, where there is room for it.
 SCRATCH := $(shell test -w /dev/shm && test "$$(df --output=avail -k /dev/shm | tail -1)" -gt 4000000 && echo /dev/shm)
 
-test: check tools ## Set up, check, and run every test, on SQLite and on a real PostgreSQL.
-	TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m pytest
+# With CORES=2, say, each has a share of the tests and PostgreSQL servers of its own.
+ON_CORES := $(if $(CORES),--numprocesses $(CORES) --dist worksteal)
+
+test: check tools ## Set up, check, and run every test, on SQLite and on a real PostgreSQL [CORES=2].
+	TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m pytest $(ON_CORES)
 
 tools:
 	@$(HAS_TOOLS) || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(INSTALL_TOOLS); } >/dev/null 2>&1 \
@@ -46,16 +49,24 @@ check: $(READY) ## Format, lint, types and layers: what needs no running.
 sim: $(READY) ## Simulate under faults, with fresh seeds: make sim [SEEDS=100] [HOURS=0.5] [PROFILE=swarm].
 	@$(BIN)/gnomon sim --seeds $(or $(SEEDS),100) --hours $(or $(HOURS),0.5) --profile $(or $(PROFILE),swarm)
 
-sim-exam: $(READY) ## Plant bugs into copies of the product; each must be caught: make sim-exam [SEEDS=200] [SEED=1] [ONLY=word].
-	@$(BIN)/python -m tests.sim.exam --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY))
+sim-exam: $(READY) ## Plant bugs into copies of the product; each must be caught: make sim-exam [SEEDS=200] [SEED=1] [JOBS=2] [ONLY=word].
+	@$(BIN)/python -m tests.sim.exam --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1) $(if $(JOBS),--jobs $(JOBS)) \
+		$(if $(ONLY),--only $(ONLY))
 
-bench: $(READY) ## Run a benchmark: make bench BENCH=api|cron|dag|store|drain|latency|fire|idle|checker [JSON=1].
+bench: $(READY) ## Run a benchmark: make bench BENCH=api|cron|dag|store|drain|remote-drain|latency|fire|idle|checker [JSON=1].
 	@$(BIN)/python -m benchmarks $(BENCH) $(if $(JSON),--json)
 
 MINUTES ?= 5
 campaign: $(READY) tools ## Break a real cluster on purpose and judge it: make campaign MINUTES=5 [SEED=7] [REPORT=folder].
 	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m campaign --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) \
 		$(if $(REPORT),--report $(REPORT)) $(CAMPAIGN)
+
+fuzz: $(READY) ## Fuzz the whole API from its own description: make fuzz MINUTES=5 [SEED=7].
+	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+ROUNDS ?= 100
+api-kills: $(READY) ## Kill API nodes and databases under POSTs, on both stores: make api-kills ROUNDS=100 [SEED=7].
+	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m tests.kills --rounds $(ROUNDS) $(if $(SEED),--seed $(SEED))
 
 CUTS ?= 200
 power-cuts: $(READY) ## Cut the power under an SQLite file, CUTS=200 times.

@@ -12,14 +12,16 @@ import benchmarks
 
 def main() -> None:
     known = sorted(
-        module.name for module in pkgutil.iter_modules(benchmarks.__path__) if not module.name.startswith("_")
+        module.name.replace("_", "-")
+        for module in pkgutil.iter_modules(benchmarks.__path__)
+        if not module.name.startswith("_")
     )
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure a part of Gnomon.")
     parser.add_argument("name", choices=known, help="the benchmark to run")
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON on the last line")
     asked = parser.parse_args()
 
-    report = importlib.import_module(f"benchmarks.{asked.name}").run()
+    report = importlib.import_module(f"benchmarks.{asked.name.replace('-', '_')}").run()
     print(report.table)
     if asked.json:
         print(json.dumps(report.numbers))

@@ -1,6 +1,6 @@
 """The API on one process with 32 connections, next to the same framework alone and to the store alone.
 
-get_ratio     GET of one job, against the same framework answering a constant
+get_ratio     GET of a job, each call another one, against the same framework answering a constant
 batch_ratio   executions asked for by the thousand a call, against the same store verb called directly
 list_ratio    p99 of a list of 50 out of a million jobs, against one out of a thousand
 post_per_s    POST of jobs, each durable before it is answered
@@ -23,6 +23,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
 from time import perf_counter, sleep
+from uuid import UUID
 
 import uvloop
 from rich.progress import Progress
@@ -34,6 +35,7 @@ from gnomon.client import Draft
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, NewExecution
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job
+from tests.postgres import free_port
 
 ROUNDS = 5
 SECONDS = 2.0
@@ -45,13 +47,6 @@ UNLIMITED = {f"GNOMON_API_{name}_PER_MINUTE": "off" for name in ("SUBMISSIONS", 
 INPUT = {"n": 1, "text": "some input"}
 
 Measure = Callable[[], Awaitable[float]]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager
@@ -86,8 +81,10 @@ class Bench:
         return (await load(self.ports["constant"], lambda _: request, seconds=SECONDS)).rate
 
     async def get(self) -> float:
-        request = call("GET", f"/v1/jobs/{self.job.id}", self.key)
-        return (await load(self.ports["few"], lambda _: request, seconds=SECONDS)).rate
+        """Of all the jobs in turn, so that no two callers share an answer."""
+        ids = [UUID(int=_first(self.job, FEW) + n) for n in range(FEW)]
+        requests = [call("GET", f"/v1/jobs/{one}", self.key) for one in ids]
+        return (await load(self.ports["few"], lambda n: requests[n % FEW], seconds=SECONDS)).rate
 
     async def batch(self) -> float:
         done = await load(self.ports["few"], lambda _: self._batch, seconds=SECONDS)
@@ -134,7 +131,7 @@ async def _prepare(path: Path, count: int, key: str | None) -> tuple[Connection,
 
 def _copy_job(path: Path, job: Job, count: int) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
-    first = job.id.int - count - 1
+    first = _first(job, count)
     connection.execute("BEGIN IMMEDIATE")
     for table, key, change in (
         ("jobs", "id", {"name": lambda n: f"job {n}"}),
@@ -161,6 +158,11 @@ def _copy_job(path: Path, job: Job, count: int) -> None:
     connection.execute("COMMIT")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
+
+
+def _first(job: Job, count: int) -> int:
+    """The id of the first of so many copies: they come before the job itself."""
+    return job.id.int - count - 1
 
 
 async def _measure(folder: Path, progress: Progress) -> dict[str, float]:

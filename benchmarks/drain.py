@@ -31,7 +31,8 @@ from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, NewExecution, WorkerId
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
 from gnomon.core.worker import Registration
-from gnomon.engine.telemetry import What
+from gnomon.engine.node import Node
+from gnomon.engine.telemetry import Telemetry, What
 from gnomon.handlers.function import FunctionHandler
 from gnomon.handlers.functions import Functions
 from gnomon.handlers.registry import Registry
@@ -50,6 +51,26 @@ async def noop(n: int) -> dict[str, bool]:
     return {"ok": True}
 
 
+def noop_worker() -> WorkerOptions:
+    functions = Functions()
+    functions.add("noop", noop)
+    handlers = Registry([FunctionHandler(HandlerSettings(), functions)])
+    registration = Registration(WorkerId(f"bench-{uuid4()}"), uuid4(), "bench", SLOTS, handlers.kinds)
+    return WorkerOptions(registration, handlers)
+
+
+async def rate_of(node: Node, telemetry: Telemetry) -> float:
+    """Runs a node until it has emptied the queue."""
+    started = perf_counter()
+    running = asyncio.create_task(node.run())
+    while telemetry.counts[What.COMPLETED] < ROUND:  # noqa: ASYNC110 - counted, not told.
+        await asyncio.sleep(LOOK)
+    seconds = perf_counter() - started
+    node.drain()
+    await running
+    return ROUND / seconds
+
+
 @dataclass(frozen=True, slots=True)
 class Drained:
     """A store full of waiting work, and a worker that empties it."""
@@ -57,25 +78,15 @@ class Drained:
     url: str
 
     async def rate(self) -> float:
-        async with open_engine(self._options()) as engine:
-            job = await self._job(engine)
-            await self._fill(engine, job)
-            started = perf_counter()
-            node = asyncio.create_task(engine.node.run())
-            while engine.telemetry.counts[What.COMPLETED] < ROUND:  # noqa: ASYNC110 - counted, not told.
-                await asyncio.sleep(LOOK)
-            seconds = perf_counter() - started
-            engine.node.drain()
-            await node
-        return ROUND / seconds
+        async with open_engine(self._options(noop_worker())) as engine:
+            await self.fill(engine)
+            return await rate_of(engine.node, engine.telemetry)
 
-    def _options(self) -> EngineOptions:
-        functions = Functions()
-        functions.add("noop", noop)
-        handlers = Registry([FunctionHandler(HandlerSettings(), functions)])
-        registration = Registration(WorkerId(f"bench-{uuid4()}"), uuid4(), "bench", SLOTS, handlers.kinds)
-        worker = WorkerOptions(registration, handlers)
+    def _options(self, worker: WorkerOptions | None) -> EngineOptions:
         return EngineOptions(self.url, seed=Random().getrandbits(64), schedules=False, worker=worker)
+
+    async def fill(self, engine: Engine) -> None:
+        await self._fill(engine, await self._job(engine))
 
     async def _job(self, engine: Engine) -> Job:
         payload = Document('{"function":"noop"}')
@@ -93,10 +104,14 @@ class Drained:
             await engine.store.executions.enqueue(DEFAULT_TENANT, asked[first : first + 10_000], now=now())
 
 
-async def measure(url: str, raw: RawPostgres | RawSqlite) -> dict[str, float]:
+async def migrated(url: str) -> None:
     database = await open_database(url)
     await migrate(database, now=now())
     await database.close()
+
+
+async def measure(url: str, raw: RawPostgres | RawSqlite) -> dict[str, float]:
+    await migrated(url)
     life, ours = RawLife(raw), Drained(url)
     collect_seldom()  # As a process of ours does when it is ready.
     limit, gnomon, ratio = await in_turns(lambda: life.life(ROUND), ours.rate, rounds=ROUNDS)

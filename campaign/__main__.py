@@ -62,7 +62,7 @@ def main(
 ) -> None:
     """Break a real cluster on purpose for a while, and let the checker judge what it did.
 
-    Three schedulers and four workers on a PostgreSQL, each behind a wire of its own. They are killed,
+    Three schedulers, four workers and two API nodes on a PostgreSQL, each behind a wire. They are killed,
     stopped, cut off, drained; clocks are set, the database restarts, its disk is full. Clients ask for work
     all the time, and ask again until they know. Then everything is healed, and after a quiet time it is read
     what is there: nothing acknowledged may be lost, nothing may have ended, fired or counted twice.

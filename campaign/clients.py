@@ -1,7 +1,4 @@
-"""Programs that ask for work, and ask again when nobody answers, until they know.
-
-They go through the store today. An API node would be another way to the same verbs: see `Client.open`.
-"""
+"""Programs that ask for work over HTTP, and ask again when nobody answers, until they know."""
 
 from __future__ import annotations
 
@@ -10,37 +7,40 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
+
+import httpx
 
 from campaign.workload import Work
-from gnomon.app import open_store
-from gnomon.client import Ask
-from gnomon.client import Client as StoreClient
-from gnomon.client.surroundings import Surroundings
-from gnomon.core.execution import ExecutionId
-from gnomon.core.idempotency import Idempotency
-from gnomon.core.ids import IdSource
 from gnomon.core.job import JobId
-from gnomon.engine.clock import StoreClock
-from gnomon.errors import GnomonError, StoreError, StoreUnavailable
 from gnomon.proof import events
 from gnomon.proof.history import History
-from gnomon.store.hints import Topic
-from gnomon.store.postgres_hints import PostgresHints
-from gnomon.store.sql_store import SqlStore
 
 PATIENCE = 12.0  # Seconds that an answer may take, before it counts as lost.
 TRY_AGAIN = 0.3
-LOOKS = 0.1  # A part of what was acknowledged is looked for at once.
+LOOKS = 0.1  # A part of what was acknowledged is looked for at once, through any node.
+REPEATS = 0.05  # A part is sent again with the same key and other words, which must be refused.
+NONSENSE = 0.02  # A part is sent with words that nobody accepts, first.
 CANCELS = {"unwanted": (0.5, 6.0), "long": (1.0, 30.0), "plain": (0.0, 0.02)}
 CANCEL_CHANCE = {"unwanted": 1.0, "long": 0.1, "plain": 0.05}
 PAUSED_SECONDS = 4.0
 CHORES_EVERY = 15.0
+OUT_OF_RANGE = {"priority": 99}
+OTHER_WORDS = {"priority": 9}
+REFUSED, UNKNOWN, CONFLICT, BUSY = 400, 404, 409, 500
+
+
+class NoAnswer(Exception):
+    """Nobody answered, or somebody said that it is not possible now. It may have happened all the same."""
 
 
 @dataclass
 class Client:
+    """`servers` are the nodes of the API by name; each call goes to one of them, whichever comes next."""
+
     name: str
-    url: str
+    servers: Mapping[str, str]
+    key: str
     history: History
     jobs: Mapping[str, JobId]
     works: Sequence[Work]
@@ -48,25 +48,12 @@ class Client:
     rate: float  # Questions a second.
     acknowledged: int = 0
     unanswered: int = 0
-    _store: SqlStore | None = None
-    _hints: PostgresHints | None = None
-    _client: StoreClient | None = None
+    _http: httpx.AsyncClient = field(init=False)
     _later: set[asyncio.Task[None]] = field(default_factory=set)
 
-    async def open(self) -> None:
-        """Before anything breaks. From then on the store reconnects by itself."""
-        self._store = await open_store(self.url)
-        self._hints = PostgresHints(self.url)
-        clock = StoreClock(self._store.clock)
-        await clock.learn()
-        ids = IdSource(Random(self.random.getrandbits(128)))
-        self._client = StoreClient(
-            Surroundings(self._store, clock, ids, announce=lambda topic: self._announce(topic))
-        )
-
-    def _announce(self, topic: Topic) -> None:
-        assert self._hints is not None
-        self._hints.announce(topic)
+    def __post_init__(self) -> None:
+        headers = {"Authorization": f"Bearer {self.key}"}
+        self._http = httpx.AsyncClient(headers=headers, timeout=PATIENCE, trust_env=False)
 
     async def ask_until(self, enough: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as group:
@@ -80,72 +67,103 @@ class Client:
         await asyncio.gather(*self._later, return_exceptions=True)
 
     async def close(self) -> None:
-        if self._hints is not None:
-            await self._hints.close()
-        if self._store is not None:
-            await self._store.close()
+        await self._http.aclose()
+
+    # One call ------------------------------------------------------------------------------------------
+
+    async def _call(
+        self, method: str, path: str, *, via: str | None = None, key: str | None = None, body: Any = None
+    ) -> httpx.Response:
+        """What a node answered, good or bad. Raises NoAnswer."""
+        headers = {} if key is None else {"Idempotency-Key": key}
+        url = self.servers[via or self.random.choice(list(self.servers))]
+        try:
+            async with asyncio.timeout(PATIENCE):
+                answer = await self._http.request(method, f"{url}{path}", json=body, headers=headers)
+        except (httpx.TransportError, TimeoutError) as error:
+            raise NoAnswer(str(error)) from error
+        if answer.status_code >= BUSY:
+            raise NoAnswer(answer.text)
+        return answer
+
+    # Asking for work -----------------------------------------------------------------------------------
 
     async def _submit(self, key: str) -> None:
         """With a key, so that asking again is safe; until there is an answer."""
-        assert self._client is not None
         work = self.random.choices(self.works, [work.share for work in self.works])[0]
         name = work.draft.name
+        if self.random.random() < NONSENSE:
+            await self._be_refused(f"{key}-nonsense", name, OUT_OF_RANGE, REFUSED)
         told = {"key": key, "job": str(self.jobs[name]), "body": name}
         self.history.write(events.SubmitInvoke, **told)
+        run = await self._answered(told)
+        self.acknowledged += 1
+        self.history.write(events.SubmitOk, run=run, **told)
+        if self.random.random() < LOOKS:
+            await self._look(run)
+        if self.random.random() < REPEATS:
+            await self._be_refused(key, name, OTHER_WORDS, CONFLICT)
+        if self.random.random() < CANCEL_CHANCE.get(name, 0.0):
+            later = asyncio.create_task(self._cancel(run, self.random.uniform(*CANCELS[name])))
+            self._later.add(later)
+
+    async def _answered(self, told: Mapping[str, str]) -> str:
         while True:
             try:
-                async with asyncio.timeout(PATIENCE):
-                    made = await self._client.executions.enqueue(
-                        Ask(self.jobs[name]), idempotency=Idempotency(key, name)
-                    )
-                break
-            except (StoreUnavailable, TimeoutError):
+                answer = await self._call("POST", f"/v1/jobs/{told['job']}/trigger", key=told["key"], body={})
+                answer.raise_for_status()
+            except NoAnswer:
                 self.unanswered += 1
                 self.history.write(events.SubmitInfo, **told)
                 await asyncio.sleep(TRY_AGAIN)
-        self.acknowledged += 1
-        self.history.write(events.SubmitOk, run=str(made.id), **told)
-        if self.random.random() < LOOKS:
-            await self._look(made.id)
-        if self.random.random() < CANCEL_CHANCE.get(name, 0.0):
-            later = asyncio.create_task(self._cancel(made.id, self.random.uniform(*CANCELS[name])))
-            self._later.add(later)
+            else:
+                run: str = answer.json()["execution_id"]
+                return run
 
-    async def _look(self, run: ExecutionId) -> None:
-        assert self._client is not None
-        found = True
+    async def _be_refused(self, key: str, name: str, body: Any, status: int) -> None:
+        """Accepted words would be told as accepted, and the checker would see two bodies, or one too many."""
+        told = {"key": key, "job": str(self.jobs[name]), "body": f"{name} {body}"}
+        self.history.write(events.SubmitInvoke, **told)
         try:
-            await self._client.executions.get(run)
-        except StoreUnavailable:
-            return
-        except GnomonError:
-            found = False
-        self.history.write(events.Look, run=str(run), found=found)
+            answer = await self._call("POST", f"/v1/jobs/{told['job']}/trigger", key=key, body=body)
+        except NoAnswer:
+            return  # Refused or not reached: in either case it must not exist.
+        if answer.status_code == status:
+            self.history.write(events.SubmitFail, **told)
+        else:
+            answer.raise_for_status()
+            self.history.write(events.SubmitOk, run=answer.json()["execution_id"], **told)
 
-    async def _cancel(self, run: ExecutionId, delay: float) -> None:
-        assert self._client is not None
+    async def _look(self, run: str) -> None:
+        via = self.random.choice(list(self.servers))
+        with suppress(NoAnswer):
+            answer = await self._call("GET", f"/v1/executions/{run}", via=via)
+            self.history.write(events.Look, run=run, found=answer.status_code != UNKNOWN, via=via)
+
+    async def _cancel(self, run: str, delay: float) -> None:
         await asyncio.sleep(delay)
-        with suppress(StoreError, TimeoutError):
-            async with asyncio.timeout(PATIENCE):
-                await self._client.executions.cancel(run)
+        with suppress(NoAnswer):
+            await self._call("POST", f"/v1/executions/{run}/cancel")
+
+    # What people do ------------------------------------------------------------------------------------
 
     async def _chores(self, enough: asyncio.Event) -> None:
-        """What people do: pause a job for a moment, send dead letters back."""
-        assert self._client is not None
+        """Pause a job for a moment, send dead letters back."""
+        paused, hopeless = self.jobs["cron-FIRE_NOW"], self.jobs["hopeless"]
         while not enough.is_set():
             await asyncio.sleep(CHORES_EVERY * self.random.uniform(0.5, 1.5))
-            for verb in (self._client.jobs.pause, self._client.jobs.resume):
-                await self._insist(lambda verb=verb: verb(self.jobs["cron-FIRE_NOW"]))
+            for verb in ("pause", "resume"):
+                await self._insist(f"/v1/jobs/{paused}/{verb}")
                 await asyncio.sleep(PAUSED_SECONDS)
-            await self._insist(
-                lambda: self._client.dead_letters.redrive_job(self.jobs["hopeless"], limit=2), tries=1
-            )
+            await self._insist("/v1/dlq/redrive", {"job_id": str(hopeless), "limit": 2}, tries=1)
 
-    async def _insist(self, ask, tries: int = 100) -> None:
+    async def _insist(self, path: str, body: Any = None, tries: int = 100) -> None:
         for _ in range(tries):
             try:
-                async with asyncio.timeout(PATIENCE):
-                    await ask()
-                return
-            except (StoreError, TimeoutError):
+                answer = await self._call("POST", path, body=body)
+            except NoAnswer:
                 await asyncio.sleep(TRY_AGAIN)
+                continue
+            if answer.status_code != CONFLICT:  # Somebody else has just done it.
+                answer.raise_for_status()
+            return

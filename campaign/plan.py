@@ -10,14 +10,15 @@ from random import Random
 DATABASE = "db"
 SCHEDULERS = ("s1", "s2", "s3")
 WORKERS = ("w1", "w2", "w3", "w4")
+API_NODES = ("a1", "a2")
 CLIENTS = ("c1", "c2")
 # Whose statements of each kind may lose their reply.
-WHO_SAYS = {"claim": WORKERS, "fire": SCHEDULERS, "complete": WORKERS, "submit": CLIENTS}
+WHO_SAYS = {"claim": WORKERS, "fire": SCHEDULERS, "complete": WORKERS, "submit": API_NODES}
 POOLED = "w2"  # The one that reaches the database through PgBouncer.
 GAPS, SHORT_GAPS = (2.0, 6.0), (0.8, 2.4)  # Seconds between two faults; less if there is little time.
 SHORT_SECONDS = 60.0
 # Somebody of each kind always works, or the times to take over would say nothing.
-BROKEN_MAX = {"s": 2, "w": 2, "c": 2, "d": 1}
+BROKEN_MAX = {"s": 2, "w": 2, "a": 1, "d": 1}
 OUTAGE_SECONDS = 112.0  # So long that a job that runs every second misses more than a hundred times.
 OUTAGE_MIN_SECONDS = 480.0
 
@@ -128,10 +129,8 @@ def _targets(kind: Kind, detail: str) -> Sequence[str]:
             return (POOLED,)
         case Kind.LOST_REPLY:
             return WHO_SAYS[detail]
-        case Kind.CUT | Kind.BLACK_HOLE:
-            return (*SCHEDULERS, *WORKERS, CLIENTS[0])
         case _:
-            return (*SCHEDULERS, *WORKERS)
+            return (*SCHEDULERS, *WORKERS, *API_NODES)
 
 
 def _seconds(chance: Random, kind: Kind, lease: float) -> float:

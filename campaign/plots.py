@@ -9,9 +9,9 @@ from campaign.figures import Figures, Times
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 960, 220, 44, 24, 10
 COLOURS = {
-    "db": "#c0392b", "s": "#2980b9", "w": "#e08e0b", "c": "#7f8c8d",
+    "db": "#c0392b", "s": "#2980b9", "w": "#e08e0b", "a": "#7f8c8d",
 }  # fmt: skip
-WHOSE = {"db": "database", "s": "schedulers", "w": "workers", "c": "clients"}
+WHOSE = {"db": "database", "s": "schedulers", "w": "workers", "a": "API nodes"}
 
 
 def throughput(figures: Figures) -> str:
@@ -27,7 +27,7 @@ def throughput(figures: Figures) -> str:
 
 
 def _bands(figures: Figures) -> Iterable[str]:
-    rows = {"db": 0, "s": 1, "w": 2, "c": 3}
+    rows = {whose: number for number, whose in enumerate(WHOSE)}
     high = (HEIGHT - TOP - BOTTOM) / len(rows)
     for kind, target, at, seconds in figures.bands:
         whose = "db" if target == "db" else target[0]

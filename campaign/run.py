@@ -21,7 +21,7 @@ from campaign.clients import Client
 from campaign.disk import Disk
 from campaign.nemesis import Nemesis
 from campaign.nodes import ROOT, Node, die_with_us
-from campaign.plan import CLIENTS, POOLED, SCHEDULERS, WORKERS, Fault, Kind
+from campaign.plan import API_NODES, CLIENTS, POOLED, SCHEDULERS, WORKERS, Fault, Kind
 from campaign.proxy import PgProxy
 from campaign.recorder import FOLDER, SLOTS, decisions
 from campaign.replay import replay
@@ -37,7 +37,7 @@ from gnomon.proof.history import History
 from gnomon.store.base import Applied
 from gnomon.store.migrate import migrate
 from tests.pooler import Pooler
-from tests.postgres import USER, PostgresServer, bundled_server
+from tests.postgres import USER, PostgresServer, bundled_server, free_port
 
 DATABASE = "campaign"
 STARTING = "start"  # Until all is up, nothing can be expected.
@@ -45,6 +45,7 @@ SERVER = {"max_connections": "450", "max_wal_size": "128MB", "wal_keep_size": "0
 WORKER_SLOTS = 16
 DRAIN_SECONDS = 5
 POOL = 20
+UNLIMITED = {f"GNOMON_API_{name}_PER_MINUTE": "off" for name in ("SUBMISSIONS", "QUERIES")}
 # Which queues each worker takes from: every queue has three.
 SERVES = {"w1": QUEUES, "w2": ("default", "slow"), "w3": ("default", "urgent"), "w4": ("slow", "urgent")}
 
@@ -72,6 +73,7 @@ class Campaign:
     wires: dict[str, PgProxy] = field(default_factory=dict)
     clients: list[Client] = field(default_factory=list)
     jobs: dict[str, JobId] = field(default_factory=dict)
+    key: str = ""  # Of the clients.
     works: Sequence[Work] = ()
     unexpected: list[str] = field(default_factory=list)
     replayed: Counter[Applied] = field(default_factory=Counter)
@@ -89,7 +91,7 @@ class Campaign:
         return self._sources[source]
 
     def began(self, node: Node) -> None:
-        """A worker says so itself."""
+        """A worker says so itself; of the API there is nothing to expect but its answers."""
         if node.role == "scheduler":
             self.history(node.source).write(events.Up, role=node.role)
 
@@ -98,7 +100,7 @@ class Campaign:
             self.unexpected.append(f"{node.source} ended with {code}; see {node.log.name}")
         if node.role == "scheduler":
             self.history(node.source).write(events.Down, rc=code)
-        else:
+        elif node.role == "worker":
             self._down(node.source, code)
 
     def _down(self, source: str, code: int) -> None:
@@ -126,12 +128,12 @@ async def opened(options: Options, disk: Disk) -> AsyncIterator[Campaign]:
         starting = {"kind": STARTING, "target": "*"}
         campaign.history("nemesis").write(events.FaultBegin, **starting)
         await _make_jobs(campaign)
-        for name in (*SCHEDULERS, *WORKERS, *CLIENTS):
+        for name in (*SCHEDULERS, *WORKERS, *API_NODES):
             port = pooler.port if pooler and name == POOLED else server.port
             wire = PgProxy("127.0.0.1", port)
             campaign.wires[name] = await stack.enter_async_context(wire.running())
         await _start_nodes(campaign, stack)
-        await _open_clients(campaign, stack)
+        _open_clients(campaign, stack)
         campaign.history("nemesis").write(events.FaultEnd, **starting)
         yield campaign
 
@@ -166,6 +168,7 @@ async def _make_jobs(campaign: Campaign) -> None:
     await store_clock.learn()
     client = StoreClient(Surroundings(store, store_clock, IdSource(Random(campaign.options.seed))))
     made = await client.jobs.create_many([work.draft for work in campaign.works])
+    campaign.key = (await client.keys.create("campaign", ["write", "read"])).text
     await store.close()
     campaign.jobs = {job.name: job.id for job in made}
     nemesis, lease = campaign.history("nemesis"), campaign.options.lease
@@ -176,29 +179,38 @@ async def _make_jobs(campaign: Campaign) -> None:
 
 
 async def _start_nodes(campaign: Campaign, stack: AsyncExitStack) -> None:
-    lease = campaign.options.lease
-    for name in (*SCHEDULERS, *WORKERS):
-        is_worker = name in WORKERS
-        arguments: tuple[str, ...] = ()
-        if is_worker:
-            arguments = (
-                *("--app", "campaign.jobs:app", "--slots", str(WORKER_SLOTS), "--worker-name", name),
-                *("--queues", ",".join((*SERVES[name], name)), "--worker-drain-seconds", str(DRAIN_SECONDS)),
-            )
+    for name, (role, arguments) in _roles().items():
+        is_pooled = name == POOLED and campaign.pooler is not None
         node = campaign.nodes[name] = Node(
             name,
-            "worker" if is_worker else "scheduler",
+            role,
             arguments,
-            {"GNOMON_WORKER_LEASE_SECONDS": f"{lease:g}"},
-            _address(campaign, is_pooled=name == POOLED and campaign.pooler is not None),
+            {"GNOMON_WORKER_LEASE_SECONDS": f"{campaign.options.lease:g}", **UNLIMITED},
+            _address(campaign, is_pooled=is_pooled),
             campaign.wires[name],
             campaign.options.folder / "logs",
-            is_pooled=name == POOLED and campaign.pooler is not None,
+            is_pooled=is_pooled,
             ended=campaign.ended,
             began=campaign.began,
         )
         stack.push_async_callback(node.kill)
     await asyncio.gather(*(node.start() for node in campaign.nodes.values()))
+
+
+def _roles() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """The command of each process, and its arguments."""
+    workers = {
+        name: (
+            *("--app", "campaign.jobs:app", "--slots", str(WORKER_SLOTS), "--worker-name", name),
+            *("--queues", ",".join((*SERVES[name], name)), "--worker-drain-seconds", str(DRAIN_SECONDS)),
+        )
+        for name in WORKERS
+    }
+    return {
+        **dict.fromkeys(SCHEDULERS, ("scheduler", ())),
+        **{name: ("worker", arguments) for name, arguments in workers.items()},
+        **{name: ("api", ("--port", str(free_port()))) for name in API_NODES},
+    }
 
 
 def _address(campaign: Campaign, *, is_pooled: bool) -> str:
@@ -207,16 +219,14 @@ def _address(campaign: Campaign, *, is_pooled: bool) -> str:
     return f"postgresql://{user}@127.0.0.1:{{port}}/{DATABASE}"
 
 
-async def _open_clients(campaign: Campaign, stack: AsyncExitStack) -> None:
+def _open_clients(campaign: Campaign, stack: AsyncExitStack) -> None:
     asked_for = [work for work in campaign.works if work.share]
+    servers = {name: f"http://127.0.0.1:{campaign.nodes[name].arguments[-1]}" for name in API_NODES}
     for name in CLIENTS:
-        port = campaign.wires[name].listens_at
-        url = f"{_address(campaign, is_pooled=False).format(port=port)}?application_name={name}"
         random = Random(f"{campaign.options.seed}:{name}")
         rate = campaign.options.rate / len(CLIENTS)
         source = campaign.history(f"{name}/1")
-        client = Client(name, url, source, campaign.jobs, asked_for, random, rate)
-        await client.open()
+        client = Client(name, servers, campaign.key, source, campaign.jobs, asked_for, random, rate)
         stack.push_async_callback(client.close)
         campaign.clients.append(client)
 

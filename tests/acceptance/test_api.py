@@ -1,4 +1,4 @@
-"""The API as users run it: real processes, a real server, real kills."""
+"""The API as users run it: real processes, a real server. Kills are in tests/kills."""
 
 from __future__ import annotations
 
@@ -13,23 +13,16 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
 import websockets
 
 from gnomon.app.connection import open_connection
+from tests.postgres import free_port
 
 START_SECONDS_MAX = 30
 DUMMY = {"kind": "dummy", "payload": {"output": 7}}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Node:
@@ -96,8 +89,13 @@ async def test_everything_in_one_process(tmp_path: Path) -> None:
             assert stream.text.endswith('data: {"status":"COMPLETED"}\n\n')
             shown = (await http.get(f"/v1/executions/{run['execution_id']}")).json()
             assert shown["result"] == 7
-            assert (await http.get("/readyz")).status_code == 200
-            assert "gnomon_runs_completed_total 1.0" in (await http.get("/metrics")).text
+            ready = (await http.get("/readyz")).json()
+            assert {"store", "schema", "scheduler", "scheduler_step", "claim"} == ready["checks"].keys()
+            figures = (await http.get("/metrics")).text
+            assert 'gnomon_runs_finished_total{status="completed"} 1.0' in figures
+            assert "gnomon_run_duration_seconds_count 1.0" in figures
+            assert "gnomon_jobs_enqueued_total 1.0" in figures
+            assert "gnomon_worker_last_poll_age_seconds" in figures
         one.process.send_signal(signal.SIGTERM)
         out, log = one.process.communicate(timeout=40)
     assert one.process.returncode == 0
@@ -141,64 +139,6 @@ async def test_events_over_a_websocket_go_on_where_they_were(tmp_path: Path) -> 
     assert first["id"] != second["id"]
 
 
-async def test_many_posts_with_one_key_make_one_job_while_the_node_is_killed(tmp_path: Path) -> None:
-    path = tmp_path / "gnomon.db"
-    connection = await open_connection(f"sqlite://{path}", lambda _: None)
-    key = (await connection.client.keys.create("test", ["admin"])).text
-    await connection.close()
-    port, idempotency = free_port(), str(uuid4())
-    arguments = ("api", "--database", str(path))
-
-    async def insist(http: httpx.AsyncClient) -> str:
-        for _ in range(600):
-            try:
-                answer = await http.post(
-                    "/v1/jobs", json={"name": "once", **DUMMY}, headers={"Idempotency-Key": idempotency}
-                )
-            except httpx.TransportError:
-                await asyncio.sleep(0.05)
-                continue
-            if answer.status_code == 201:
-                return str(answer.json()["job_id"])
-            assert answer.status_code == 503, answer.text
-        raise AssertionError("never answered")
-
-    with node(tmp_path, *arguments, port=port) as first:
-        async with calling(first.url, key) as http:
-            asked = [asyncio.create_task(insist(http)) for _ in range(64)]
-            await asyncio.sleep(0.02)
-            first.kill()
-            with node(tmp_path, *arguments, port=port):
-                ids = await asyncio.gather(*asked)
-                jobs = (await http.get("/v1/jobs")).json()["jobs"]
-    assert len(set(ids)) == 1
-    assert [job["job_id"] for job in jobs] == [ids[0]]
-
-
-async def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
-    path = tmp_path / "gnomon.db"
-    connection = await open_connection(f"sqlite://{path}", lambda _: None)
-    key = (await connection.client.keys.create("test", ["admin"])).text
-    await connection.close()
-    port, acknowledged = free_port(), []
-    for round_ in range(3):
-        with node(tmp_path, "api", "--database", str(path), port=port) as one:
-            async with calling(one.url, key) as http:
-                for known in acknowledged:
-                    assert (await http.get(f"/v1/jobs/{known}")).status_code == 200
-
-                async def submit(caller: int, http: httpx.AsyncClient = http, round_: int = round_) -> None:
-                    for number in range(10_000):
-                        form = {"name": f"{round_} {caller} {number}", **DUMMY}
-                        acknowledged.append((await http.post("/v1/jobs", json=form)).json()["job_id"])
-
-                asking = asyncio.gather(*(submit(caller) for caller in range(8)), return_exceptions=True)
-                await asyncio.sleep(0.3)
-                one.kill()
-                await asking
-    assert len(acknowledged) > 24
-
-
 async def test_a_reader_that_does_not_read_costs_no_memory(tmp_path: Path) -> None:
     def rss(process: subprocess.Popen[str]) -> int:
         pages = Path(f"/proc/{process.pid}/statm").read_text(encoding="ascii").split()[1]
@@ -209,17 +149,22 @@ async def test_a_reader_that_does_not_read_costs_no_memory(tmp_path: Path) -> No
         async with calling(one.url, key) as http:
             job = (await http.post("/v1/jobs", json={"name": "a", **DUMMY})).json()
             batch = {"executions": [{}] * 1000}
+
+            async def follow() -> asyncio.StreamWriter:
+                _, writer = await asyncio.open_connection("127.0.0.1", one.port)
+                writer.write(b"GET /v1/events/stream?after=0-0-0 HTTP/1.1\r\nHost: x\r\n")
+                writer.write(f"Authorization: Bearer {key}\r\n\r\n".encode())
+                return writer
+
+            readers = [await follow()]  # Where nobody follows, nothing is told.
             for _ in range(30):
                 await http.post(f"/v1/jobs/{job['job_id']}/executions/batch", json=batch)
             before = rss(one.process)
-            readers = [await asyncio.open_connection("127.0.0.1", one.port) for _ in range(10)]
-            for _, writer in readers:
-                writer.write(b"GET /v1/events/stream?after=0-0-0 HTTP/1.1\r\nHost: x\r\n")
-                writer.write(f"Authorization: Bearer {key}\r\n\r\n".encode())
+            readers += [await follow() for _ in range(10)]
             await asyncio.sleep(3)  # Time to send them ten times the whole story, if nothing held it back.
             assert rss(one.process) - before < 64 * 1024 * 1024
             assert (await http.get("/livez")).status_code == 200
-            for _, writer in readers:
+            for writer in readers:
                 writer.close()
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from gnomon.errors import StoreUnavailable
-from gnomon.store.one_thread import HERE_SECONDS_MAX, OneThread
+from gnomon.store.one_thread import HERE_SECONDS_MAX, ROW_SECONDS, OneThread
 from gnomon.store.sqlite import SqliteDatabase
 
 
@@ -62,6 +63,24 @@ async def test_slow_work_of_late_sends_work_to_the_thread_until_it_is_quick_agai
     while await thread.run_here_if_quick(threading.get_ident) != threading.get_ident():
         there += 1
     assert 3 <= there <= 30
+
+
+async def test_a_batch_that_is_quick_for_its_size_does_not_count_as_slow(thread: OneThread) -> None:
+    spent = 2 * HERE_SECONDS_MAX
+
+    def slowly() -> int:
+        until = time.perf_counter() + spent
+        while time.perf_counter() < until:
+            pass
+        return threading.get_ident()
+
+    for _ in range(20):
+        assert (
+            await thread.run_here_if_quick(slowly, rows=round(spent / ROW_SECONDS)) == threading.get_ident()
+        )
+    for _ in range(20):
+        last = await thread.run_here_if_quick(slowly, rows=1)
+    assert last != threading.get_ident()
 
 
 async def test_work_does_not_overtake_what_a_cancelled_caller_left_behind(thread: OneThread) -> None:

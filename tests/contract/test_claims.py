@@ -6,7 +6,7 @@ import asyncio
 
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.job import DEFAULT_TENANT, PRIORITY_MAX, PRIORITY_MIN, Definition, Job
 from gnomon.core.lease import LEASE, Claim, Leased
 from gnomon.store.base import Store
 from tests.contract.given import (
@@ -212,6 +212,23 @@ async def test_a_request_that_found_nothing_may_find_something_later(store: Stor
     await enqueue_one(store)
 
     assert len(await store.executions.claim(once, now=NOW, lease_until=NOW + LEASE)) == 1
+
+
+async def test_who_found_nothing_finds_what_comes_next_of_every_priority(store: Store) -> None:
+    job = await create_one(store)
+    for priority in range(PRIORITY_MIN, PRIORITY_MAX + 1):
+        assert await claim(store) == []
+        execution_id = await enqueue_one(store, job, priority=priority)
+
+        assert ids(await claim(store)) == [execution_id]
+
+
+async def test_who_found_nothing_finds_the_first_work_of_a_lane_that_others_made(store: Store) -> None:
+    assert await claim(store, queues=frozenset({"new"})) == []
+    execution_id = await enqueue_one(store, await job_of(store, "echo", queue="new"), due=NOW + SECOND)
+
+    assert await claim(store, queues=frozenset({"new"})) == []
+    assert ids(await claim(store, queues=frozenset({"new"}), now=NOW + SECOND)) == [execution_id]
 
 
 async def test_a_crowd_of_workers_gets_everything_once(store: Store) -> None:

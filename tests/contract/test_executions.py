@@ -159,14 +159,19 @@ async def test_the_newest_runs_of_a_job_are_told_in_few_words(store: Store) -> N
     one, two = await claim(store, limit=2)
     await end(store, one)
 
-    recent = await store.executions.recent(DEFAULT_TENANT, job.id, limit=3)
+    other = await create_one(store)
+    [its_own] = await enqueue(store, ask(other))
 
-    assert [(run.id, run.status, run.worker) for run in recent] == [
+    recent = await store.executions.recent(DEFAULT_TENANT, [other.id, job.id], limit=3)
+
+    assert [run.id for run in recent[other.id]] == [its_own]
+    assert [(run.id, run.status, run.worker) for run in recent[job.id]] == [
         (ids[3], None, None),
         (ids[2], None, None),
         (two.claim.execution_id, ExecutionStatus.RUNNING, ADA),
     ]
-    [*_, ended] = await store.executions.recent(DEFAULT_TENANT, job.id, limit=10)
+    [*_, ended] = (await store.executions.recent(DEFAULT_TENANT, [job.id], limit=10))[job.id]
     assert (ended.status, ended.worker, ended.attempts) == (ExecutionStatus.COMPLETED, ADA, 1)
     assert (ended.started_at, ended.finished_at) == (NOW, NOW)
-    assert list(await store.executions.recent(await other_tenant(store), job.id, limit=10)) == []
+    nothing = await store.executions.recent(await other_tenant(store), [job.id], limit=10)
+    assert nothing == {job.id: []}

@@ -27,7 +27,7 @@ from gnomon.errors import (
 from gnomon.store import upkeep
 from gnomon.store.base import Forgotten, Store
 from tests.conftest import SERVERS
-from tests.contract.conftest import SQLITE, FindGround
+from tests.contract.conftest import SQLITE, FindGround, Ground
 from tests.contract.given import (
     ADA,
     BOB,
@@ -62,9 +62,14 @@ Verb = Callable[[UUID | None], Awaitable[Forgotten]]
 
 
 @pytest.fixture(params=[SQLITE, *SERVERS])
-async def real_store(request: pytest.FixtureRequest, ground: FindGround) -> AsyncIterator[Store]:
-    """For what the model keeps no time of."""
-    store = await ground(request.param).fresh()
+def real_ground(request: pytest.FixtureRequest, ground: FindGround) -> Ground:
+    """For what the model keeps no time of. Not async: a ground is prepared by a loop of its own."""
+    return ground(request.param)
+
+
+@pytest.fixture
+async def real_store(real_ground: Ground) -> AsyncIterator[Store]:
+    store = await real_ground.fresh()
     yield store
     await store.close()
 

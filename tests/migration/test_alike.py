@@ -21,6 +21,7 @@ KEPT_AS = {
     "double precision": "REAL",
     "jsonb": "TEXT",
     "json": "TEXT",
+    "uuid[]": "TEXT",  # As JSON.
     "text": "TEXT",
 }
 # The same statement makes it in both, in the words of PostgreSQL.

@@ -9,7 +9,6 @@ from functools import cache, partial
 from typing import Any
 
 from litestar import Litestar
-from litestar.config.compression import CompressionConfig
 from litestar.datastructures import State
 from litestar.handlers import HTTPRouteHandler, WebsocketRouteHandler
 
@@ -31,6 +30,7 @@ from gnomon.api import (
 )
 from gnomon.api.call import Call
 from gnomon.api.callers import Callers
+from gnomon.api.compression import Gzip
 from gnomon.api.description import describe
 from gnomon.api.edge import Edge
 from gnomon.api.failures import answer
@@ -63,8 +63,6 @@ ROUTES: list[Handler] = [
     *description.ROUTES,
 ]
 
-GZIP_FROM_BYTES = 1024
-GZIP_LEVEL = 4  # Most of the size for a third of the time.
 _RESERVED = frozenset({"request", "socket", "data", "return"})
 
 
@@ -99,11 +97,8 @@ def application(api: Api, routes: Sequence[Handler] = ROUTES) -> Edge:
     app = Litestar(
         routes,
         request_class=Call,
-        middleware=[gate],
+        middleware=[gate, Gzip],
         exception_handlers={Exception: answer},
-        compression_config=CompressionConfig(
-            "gzip", minimum_size=GZIP_FROM_BYTES, gzip_compress_level=GZIP_LEVEL, exclude_opt_key="is_stream"
-        ),
         logging_config=None,
         openapi_config=None,
         state=State(

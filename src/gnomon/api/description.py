@@ -37,7 +37,7 @@ def describe(routes: Sequence[Any], version: str) -> dict[str, Any]:
         use_handler_docstrings=True,
     )
     described = Litestar(list(routes), openapi_config=config, request_class=Call, logging_config=None)
-    document: dict[str, Any] = described.openapi_schema.to_schema()
+    document: dict[str, Any] = _with_any_of(described.openapi_schema.to_schema())
     document["openapi"] = "3.1.0"
     (_,), errors = msgspec.json.schema_components([Envelope], ref_template="#/components/schemas/{name}")
     document["components"].setdefault("schemas", {}).update(errors)
@@ -55,8 +55,21 @@ def describe(routes: Sequence[Any], version: str) -> dict[str, Any]:
         policy = policies[method.upper(), _as_declared(path, policies)]
         if policy.scope is not None:
             operation["security"] = [{_KEY: []}]
-            operation["x-gnomon-scope"] = policy.scope
+            operation["x-gnomon-scope"] = " or ".join(filter(None, (policy.scope, policy.or_scope)))
     return document
+
+
+def _with_any_of(described: Any) -> Any:
+    """A value may well fit two members of a union: 20 is an integer and a number."""
+    match described:
+        case dict():
+            return {
+                "anyOf" if name == "oneOf" else name: _with_any_of(inner) for name, inner in described.items()
+            }
+        case list():
+            return [_with_any_of(inner) for inner in described]
+        case _:
+            return described
 
 
 def _operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -141,18 +154,18 @@ def _style() -> bytes:
 
 
 @get("/openapi.json", policy=PUBLIC)
-async def openapi(request: Call) -> Response[bytes]:
+async def openapi(request: Call) -> Response[dict[str, Any]]:
     """This API as OpenAPI 3.1."""
-    return Response(msgspec.json.encode(request.description()), media_type="application/json")
+    return Response(request.description())
 
 
-@get("/docs", policy=PUBLIC)
+@get("/docs", policy=PUBLIC, media_type="text/html")
 async def docs(request: Call) -> Response[str]:
     """This API for people."""
     return Response(page(request.description()), media_type="text/html", headers=_HEADERS)
 
 
-@get("/docs/style.css", policy=PUBLIC)
+@get("/docs/style.css", policy=PUBLIC, media_type="text/css")
 async def style() -> Response[bytes]:
     return Response(_style(), media_type="text/css", headers=_HEADERS)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
@@ -19,6 +19,7 @@ from litestar.params import FromQuery, HeaderParameter
 from litestar.response import Stream
 
 from gnomon.api.call import Call
+from gnomon.api.failures import closing_with_status
 from gnomon.api.ids import job_id as read_job_id
 from gnomon.api.policy import READS
 from gnomon.api.reading import Answer
@@ -31,6 +32,7 @@ from gnomon.store.events import Happened, Position, SqlEvents
 PAGE = 200
 NOW = timedelta(0)  # There may be more already.
 PAUSE = timedelta(milliseconds=250)
+SEEN_EVERY = timedelta(minutes=10)
 KEEP_ALIVE = timedelta(seconds=15)
 KEEP_ALIVE_LINE = b": still here\n\n"
 _POSITION = re.compile(r"([0-9]{1,18})-([0-9]{1,18})-([0-9]{1,9})")
@@ -60,8 +62,11 @@ class Follower:
         after: str | None,
         types: str | None,
         job_id: str | None,
+        now: Callable[[], datetime],
     ) -> None:
         self._events = events
+        self._now = now
+        self._seen: datetime | None = None
         self._tenant_id = tenant_id
         self._after = None if after is None else _position(after)
         self._types = _types(types)
@@ -69,6 +74,7 @@ class Follower:
 
     async def start(self) -> None:
         """Raises EventsGone if what comes next is no longer kept."""
+        await self._be_seen()
         if self._after is None:
             self._after = await self._events.end()
         elif self._after > Position():
@@ -77,6 +83,7 @@ class Follower:
     async def page(self) -> Sequence[CloudEvent]:
         """The next events. Those that are filtered out are passed by."""
         assert self._after is not None
+        await self._be_seen()
         while True:
             found = await self._events.after(self._tenant_id, self._after, limit=PAGE, types=self._types)
             if not found:
@@ -85,6 +92,12 @@ class Follower:
             shown = [_shown(one) for one in found if self._wants(one)]
             if shown:
                 return shown
+
+    async def _be_seen(self) -> None:
+        now = self._now()
+        if self._seen is None or now - self._seen >= SEEN_EVERY:
+            await self._events.follow(self._tenant_id, now=now)
+            self._seen = now
 
     def _wants(self, one: Happened) -> bool:
         if self._job_id is None:
@@ -103,7 +116,12 @@ async def stream_events(
 ) -> Stream:
     """Server-sent events, from now on or after the event with that id. `0-0-0` is the oldest that is kept."""
     follower = Follower(
-        request.events, request.verbs.tenant_id, after=after or last_event_id, types=types, job_id=job_id
+        request.events,
+        request.verbs.tenant_id,
+        after=after or last_event_id,
+        types=types,
+        job_id=job_id,
+        now=request.verbs.now,
     )
     await follower.start()
     return Stream(_stream(request, follower), media_type="text/event-stream")
@@ -134,8 +152,16 @@ async def follow_events(
 ) -> None:
     """The same over a WebSocket: each event is a text message. What the client sends is not read."""
     caller, api = socket.scope["gnomon.caller"], socket.app.state.api  # type: ignore[typeddict-item]
-    follower = Follower(api.events, caller.client.tenant_id, after=after, types=types, job_id=job_id)
-    await follower.start()
+    with closing_with_status():
+        follower = Follower(
+            api.events,
+            caller.client.tenant_id,
+            after=after,
+            types=types,
+            job_id=job_id,
+            now=caller.client.now,
+        )
+        await follower.start()
     await socket.accept()
     gone = asyncio.create_task(_until_gone(socket))
     closing = asyncio.create_task(api.closing.wait())

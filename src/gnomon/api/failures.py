@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -12,6 +14,7 @@ from litestar.exceptions import (
     MethodNotAllowedException,
     NotFoundException,
     ValidationException,
+    WebSocketException,
 )
 
 from gnomon.errors import (
@@ -29,6 +32,8 @@ from gnomon.logs import REQUEST_ID
 logger = logging.getLogger(__name__)
 
 RETRY_AFTER_STORE_SECONDS = 1
+# A WebSocket that is refused is closed with this and the status that a request would have got.
+CLOSE_CODES = 4000
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
@@ -60,6 +65,15 @@ def answer(_: Request[Any, Any, Any], error: Exception) -> Response[Envelope]:
     return Response(
         Envelope(body), status_code=known.http_status, headers=_headers(known), media_type="application/json"
     )
+
+
+@contextmanager
+def closing_with_status() -> Iterator[None]:
+    """For a WebSocket, which has no envelope."""
+    try:
+        yield
+    except GnomonError as error:
+        raise WebSocketException(detail=error.code, code=CLOSE_CODES + error.http_status) from error
 
 
 def _known(error: Exception) -> GnomonError:

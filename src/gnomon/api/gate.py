@@ -6,12 +6,14 @@ The policy is that of the matched route; nothing is decided by the text of a pat
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 from urllib.parse import parse_qsl
 
 from litestar.types import ASGIApp, Receive, Send
 
 from gnomon.api.callers import Callers
+from gnomon.api.failures import closing_with_status
 from gnomon.api.policy import Policy
 from gnomon.api.rates import Rates
 from gnomon.errors import Forbidden, InvalidInput, MethodNotAllowed, PayloadTooLarge
@@ -28,6 +30,11 @@ class Gate:
         self._body_bytes_max = body_bytes_max
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        with closing_with_status() if scope["type"] == "websocket" else nullcontext():
+            admitted = await self._admitted(scope, receive)
+        await self._app(scope, admitted, send)
+
+    async def _admitted(self, scope: Any, receive: Receive) -> Receive:
         handler = scope["route_handler"]
         policy: Policy | None = handler.opt.get("policy")
         if policy is None:  # The framework answers OPTIONS by itself; we do not.
@@ -39,12 +46,12 @@ class Gate:
                 quota = self._rates.take(caller.key.tenant_id, policy.rate)
                 if quota is not None:
                     scope["gnomon.headers"] = quota.headers
-            if not caller.key.allows(policy.scope):
+            if not policy.lets(caller.key):
                 raise Forbidden(policy.scope)
             scope["gnomon.caller"] = caller
         _check_query(scope, handler.opt["query"])
         bytes_max = self._body_bytes_max * (BATCH_FACTOR if policy.is_batch else 1)
-        await self._app(scope, _limited(receive, headers.get(b"content-length"), bytes_max), send)
+        return _limited(receive, headers.get(b"content-length"), bytes_max)
 
 
 def _headers(scope: Any) -> Mapping[bytes, str]:

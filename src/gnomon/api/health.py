@@ -10,10 +10,15 @@ from litestar import get
 from gnomon.api.call import Call
 from gnomon.api.policy import PUBLIC
 from gnomon.api.reading import Answer
+from gnomon.api.vitals import Vitals
 from gnomon.errors import SchedulerUnavailable
 
 # A scheduler that is there fires within seconds; after this long, nobody does.
 LAG_MAX = timedelta(seconds=60)
+# They step every second or so, and wait for the store for a second at most.
+STEP_AGE_MAX = timedelta(seconds=30)
+# By the name of the check: the service, and what its step is.
+STEPS = {"scheduler_step": ("Scheduler", "step of the scheduler"), "claim": ("Worker", "claim")}
 # Our own clock is not used for anything, but who reads our logs beside those of others wants to know.
 CLOCK_OFFSET_NOTED = timedelta(seconds=5)
 
@@ -47,7 +52,7 @@ async def livez() -> Alive:
 
 @get("/readyz", policy=PUBLIC)
 async def readyz(request: Call) -> Ready:
-    """The store answers, its schema is ours, and what is due gets fired."""
+    """The store answers, its schema is ours, what is due gets fired, and what runs here gets on."""
     facts = await request.vitals.look()
     lag = _lag(facts.next_due, facts.now)
     checks = {
@@ -55,6 +60,7 @@ async def readyz(request: Call) -> Ready:
         "schema": Check(ok=facts.schema is None, note=facts.schema or "is that of this release"),
         "scheduler": Check(ok=lag <= LAG_MAX, note=f"the oldest due time is {lag.total_seconds():.0f} s old"),
     }
+    checks |= _steps(request.vitals)
     failed = {name: check.note for name, check in checks.items() if not check.ok}
     if failed:
         raise SchedulerUnavailable({name: f"{name}: {note}." for name, note in failed.items()})
@@ -64,6 +70,16 @@ async def readyz(request: Call) -> Ready:
 @get("/version", policy=PUBLIC)
 async def version(request: Call) -> Version:
     return Version(name="gnomon", version=request.release, api="v1")
+
+
+def _steps(vitals: Vitals) -> dict[str, Check]:
+    """Of a scheduler and a worker in this process. A worker that is full does not claim, and is well."""
+    ages = {name: (what, vitals.age(service)) for name, (service, what) in STEPS.items()}
+    return {
+        name: Check(ok=age <= STEP_AGE_MAX, note=f"the last {what} was {age.total_seconds():.0f} s ago")
+        for name, (what, age) in ages.items()
+        if age is not None
+    }
 
 
 def _lag(next_due: datetime | None, now: datetime) -> timedelta:

@@ -14,6 +14,7 @@ from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from msgspec import UNSET, UnsetType
 
 from gnomon.api.call import Call
+from gnomon.api.encoded import Encoded
 from gnomon.api.ids import Cursors
 from gnomon.api.ids import job_id as read_job_id
 from gnomon.api.job_answers import (
@@ -111,13 +112,13 @@ async def list_jobs(
 
 
 @get("/v1/jobs/{job_id:str}", policy=READS)
-async def get_job(job_id: FromPath[str], request: Call) -> Response[JobDetails]:
+async def get_job(job_id: FromPath[str], request: Call) -> Encoded[JobDetails]:
     """One job, with what runs of it now and what ended last."""
     look = await request.verbs.jobs.look(read_job_id(job_id))
     body = look.made.get(DETAILS)
     if body is None:
         body = look.made[DETAILS] = msgspec.json.encode(job_details(look.job, look.recent))
-    return Response(body, media_type="application/json", headers={"ETag": f'"{look.job.version}"'})  # type: ignore[arg-type]
+    return Encoded(body, etag=look.job.version)
 
 
 @put("/v1/jobs/{job_id:str}", policy=WRITES, dto=Body[JobPatch], return_dto=None)

@@ -51,7 +51,11 @@ class RenewForm(Form):
 
 
 class Completion(Held):
-    """`outcome` decides which of the other fields count."""
+    """`outcome` decides which of the other fields count.
+
+    `wait_is_drawn` says that `retry_after_seconds` comes from the retry policy with chance in it already: the
+    server adds none of its own.
+    """
 
     outcome: Literal["succeeded", "failed", "timed_out", "cancelled", "snoozed", "released"]
     result: Any = UNSET
@@ -59,6 +63,7 @@ class Completion(Held):
     error_message: str | None = None
     permanent: bool = False
     retry_after_seconds: int | float | None = None
+    wait_is_drawn: bool = False
     delay_seconds: int | float | None = None
     has_started: bool = True
 
@@ -85,7 +90,7 @@ class LineOne(Held):
     message: str
     level: str = LogLevel.INFO
     at: str | None = None
-    context: Any = None
+    context: Any = UNSET
 
 
 class LogForm(Form):
@@ -94,7 +99,10 @@ class LogForm(Form):
 
 
 class Lease(Answer):
-    """An execution in a worker's hands. `claim` is the fencing token: hand it on to what you write to."""
+    """An execution in a worker's hands. `claim` is the fencing token: hand it on to what you write to.
+
+    `has_input` and `has_checkpoint` tell what is `null` from what is not there.
+    """
 
     execution_id: str
     claim: int
@@ -108,7 +116,9 @@ class Lease(Answer):
     kind: str
     payload: Any
     input: Any
+    has_input: bool
     checkpoint: Any
+    has_checkpoint: bool
     queue: str
     capabilities: list[str]
     priority: int
@@ -220,7 +230,7 @@ def line_of(one: LineOne, now: datetime) -> LogLine:
         now if one.at is None else parse_instant(one.at, field="at"),
         choice(LogLevel, one.level.upper(), field="level"),
         cut_line(one.message),
-        None if one.context is None else Document.of(one.context, field="context"),
+        None if one.context is UNSET else Document.of(one.context, field="context"),
     )
 
 
@@ -242,7 +252,9 @@ def lease_answer(handed: Handed) -> Lease:
         kind=definition.kind,
         payload=raw(one.payload),
         input=raw(None if one.revision.is_task else one.input),
+        has_input=one.input is not None and not one.revision.is_task,
         checkpoint=raw(handed.state),
+        has_checkpoint=handed.state is not None,
         queue=definition.queue,
         capabilities=sorted(definition.capabilities),
         priority=one.priority,

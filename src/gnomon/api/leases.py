@@ -98,11 +98,15 @@ async def renew(data: JSONBody[RenewForm], request: Call) -> RenewAnswer:
 @post("/v1/leases/complete", policy=WORKS, dto=Body[CompleteForm], return_dto=None, status_code=200)
 async def complete(data: JSONBody[CompleteForm], request: Call) -> CompleteAnswer:
     """Say how attempts ended. Each counts once, however often it is said."""
-    endings = [Ending(claim_of(one), outcome_of(one)) for one in _some(data.completions, "completions")]
+    endings = [
+        Ending(claim_of(one), outcome_of(one), one.wait_is_drawn and one.retry_after_seconds is not None)
+        for one in _some(data.completions, "completions")
+    ]
     written = await request.verbs.leases.complete(WorkerId(data.worker_id), endings)
     results = [completed(one) for one in written]
     lost = [one for one in written if one.applied is Applied.LOST]
     request.refused(len(lost))
+    request.metrics.finished(one.status for one in written if one.status and one.status.is_final)
     if len(lost) == len(written):
         current = await request.verbs.leases.current_claim(lost[0].claim.execution_id)
         first = lost[0].claim

@@ -6,13 +6,16 @@ installation. So sum counters over all nodes, and take gauges from any one of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter as CountsOf
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from itertools import accumulate
+from typing import Any, ClassVar, Protocol
 
 from litestar import Response, get
 from prometheus_client import CollectorRegistry, Counter, Histogram
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from gnomon.api.call import Call
@@ -20,31 +23,70 @@ from gnomon.api.policy import READS
 from gnomon.store.reports import Report
 
 METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "WS"})
-Counts = Callable[[], Mapping[str, int]]
+ENDS = {"COMPLETED": "completed", "FAILED": "failed", "TIMEOUT": "failed", "CANCELLED": "cancelled"}
 
-# What the engine of this process counts, under the names that people look for.
-_ENGINE = {
-    "fired": ("gnomon_scheduler_jobs_dispatched", "Due times that this process fired."),
-    "skipped": ("gnomon_schedule_occurrences_skipped", "Due times that this process skipped, by policy."),
-    "started": ("gnomon_runs_started", "Attempts that this process started."),
-    "completed": ("gnomon_runs_completed", "Executions that this process completed."),
-    "failed": ("gnomon_runs_failed", "Executions that ended as dead letters here."),
-    "cancelled": ("gnomon_runs_cancelled", "Executions that ended cancelled here."),
-    "retried": ("gnomon_run_retries", "Attempts that failed here and will be tried again."),
-    "released": ("gnomon_runs_released", "Executions that this process gave back without charge."),
-    "reaped": ("gnomon_lease_expired", "Executions that were taken back from silent workers."),
-    "refused": ("gnomon_fenced_writes_rejected", "Late writes that the fence turned away."),
-    "lost": ("gnomon_leases_lost", "Attempts that were stopped because somebody else owns their execution."),
+
+class Buckets(Protocol):
+    """See Spans in engine/telemetry.py."""
+
+    BOUNDS: ClassVar[Sequence[float]]
+
+    @property
+    def counts(self) -> Sequence[int]: ...
+    @property
+    def seconds(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What the engine of this process tells of itself. Words are those of the tables below."""
+
+    counts: Callable[[], Mapping[str, int]] = dict
+    spans: Callable[[], Mapping[str, Buckets]] = dict
+    gauges: Callable[[], Mapping[str, float | None]] = dict
+
+
+# What is counted, under the names that people look for: by word, or by the words and what their label says.
+_COUNTERS: tuple[tuple[str, str, str, Mapping[str, str]], ...] = (
+    ("gnomon_scheduler_jobs_dispatched", "Due times that this process fired.", "", {"fired": ""}),
+    ("gnomon_scheduler_errors", "Steps of the scheduler that failed here.", "", {"scheduler_errors": ""}),
+    ("gnomon_scheduler_dispatch_failures", "Jobs that could not be fired.", "", {"passed_over": ""}),
+    (
+        "gnomon_schedule_occurrences",
+        "Due times that this process dealt with, by outcome.",
+        "outcome",
+        {"fired": "fired", "skipped": "skipped"},
+    ),
+    ("gnomon_jobs_enqueued", "Executions that were made here, by schedule or by call.", "", {"enqueued": ""}),
+    ("gnomon_runs_started", "Attempts that this process started.", "", {"started": ""}),
+    (
+        "gnomon_runs_finished",
+        "Executions that ended here, or whose end was told here, by status.",
+        "status",
+        {"completed": "completed", "failed": "failed", "cancelled": "cancelled"},
+    ),
+    ("gnomon_run_retries", "Attempts that failed here and will be tried again.", "", {"retried": ""}),
+    ("gnomon_runs_released", "Executions that this process gave back.", "", {"released": ""}),
+    ("gnomon_lease_expired", "Executions that were taken back from silent workers.", "", {"reaped": ""}),
+    ("gnomon_fenced_writes_rejected", "Late writes that the fence turned away.", "", {"refused": ""}),
+    ("gnomon_leases_lost", "Attempts that were stopped because another owns their run.", "", {"lost": ""}),
+)
+_SPANS = {
+    "queued": ("gnomon_run_queue_seconds", "How long executions waited, from due to started here."),
+    "ran": ("gnomon_run_duration_seconds", "How long attempts ran here."),
+    "late": ("gnomon_schedule_lag_seconds", "How late due times were fired here."),
+}
+_OWN = {
+    "last_poll_age": ("gnomon_worker_last_poll_age_seconds", "How long ago the worker here got through."),
+    "shards": ("gnomon_partitions_owned", "Shards of the jobs that the scheduler here looks after."),
 }
 
 
 class Metrics:
-    """`counts` are those of an engine in this process, if there is one."""
-
-    def __init__(self, counts: Counts = dict) -> None:
+    def __init__(self, inside: Inside | None = None) -> None:
         self._registry = CollectorRegistry()
-        self._counts = counts
-        self._refused = 0
+        self._inside = inside or Inside()
+        self._counted: CountsOf[str] = CountsOf()
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._requests = Counter(
             "gnomon_http_requests", "Requests.", ["method", "route", "status"], registry=self._registry
@@ -70,22 +112,41 @@ class Metrics:
         return found
 
     def refused(self, count: int) -> None:
-        self._refused += count
+        self._counted["refused"] += count
+
+    def enqueued(self, count: int) -> None:
+        self._counted["enqueued"] += count
+
+    def finished(self, statuses: Iterable[str]) -> None:
+        self._counted.update(ENDS[status] for status in statuses)
 
     def text(self, report: Report, *, now: datetime) -> bytes:
         registry = CollectorRegistry()
-        registry.register(_Fixed([*self._engine(), *_gauges(report, now)]))
+        registry.register(
+            _Fixed([*self._counters(), *self._histograms(), *self._own(), *_gauges(report, now)])
+        )
         return generate_latest(self._registry) + generate_latest(registry)
 
-    def _engine(self) -> list[Metric]:
-        counts = dict(self._counts())
-        counts["refused"] = counts.get("refused", 0) + self._refused
-        families = []
-        for word, (name, meaning) in _ENGINE.items():
+    def _counters(self) -> Iterator[Metric]:
+        counts = self._counted + CountsOf(self._inside.counts())
+        counts["enqueued"] += counts["fired"]
+        for name, meaning, label, words in _COUNTERS:
             family = Metric(name, meaning, "counter")
-            family.add_sample(f"{name}_total", {}, counts.get(word, 0))
-            families.append(family)
-        return families
+            for word, value in words.items():
+                family.add_sample(f"{name}_total", {label: value} if label else {}, counts[word])
+            yield family
+
+    def _histograms(self) -> Iterator[Metric]:
+        for word, spans in self._inside.spans().items():
+            name, meaning = _SPANS[word]
+            bounds = [*map(str, spans.BOUNDS), "+Inf"]
+            buckets = list(zip(bounds, accumulate(spans.counts), strict=True))
+            yield HistogramMetricFamily(name, meaning, buckets=buckets, sum_value=spans.seconds)
+
+    def _own(self) -> Iterator[Metric]:
+        for word, value in self._inside.gauges().items():
+            if value is not None:
+                yield GaugeMetricFamily(*_OWN[word], value=value)
 
 
 class _Fixed:
@@ -116,9 +177,12 @@ def _gauges(report: Report, now: datetime) -> list[Metric]:
     plain = [
         ("gnomon_dlq_depth", "Dead letters that were not redriven.", report.dead_letters),
         ("gnomon_workers", "Workers that are alive.", report.workers),
-        ("gnomon_schedule_lag_seconds", "How old the oldest due time is that nobody has fired.", lag),
+        ("gnomon_schedule_overdue_seconds", "How old the oldest due time is that nobody has fired.", lag),
     ]
-    families: list[Metric] = [depth, oldest, slots]
+    dead = GaugeMetricFamily("gnomon_db_dead_tuples", "Rows that wait for a vacuum.", labels=["table"])
+    for table, rows in report.dead_rows.items():
+        dead.add_metric([table], rows)
+    families: list[Metric] = [depth, oldest, slots, dead]
     families += [GaugeMetricFamily(name, meaning, value=value) for name, meaning, value in plain]
     return families
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from gnomon.core.keys import Scope
+from gnomon.core.keys import ApiKey, Scope
 
 
 class Rate(StrEnum):
@@ -18,15 +18,21 @@ class Rate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Without a scope, anybody may call. `is_batch` lets the body be larger."""
+    """Without a scope, anybody may call. `or_scope` will do as well. `is_batch` lets the body be larger."""
 
     scope: Scope | None
     rate: Rate | None
     is_batch: bool = False
+    or_scope: Scope | None = None
+
+    def lets(self, key: ApiKey) -> bool:
+        return any(scope is not None and key.allows(scope) for scope in (self.scope, self.or_scope))
 
 
 PUBLIC = Policy(None, None)
 READS = Policy(Scope.READ, Rate.QUERY)
+# A worker looks for who else has its name.
+READS_OR_WORKS = Policy(Scope.READ, Rate.QUERY, or_scope=Scope.WORKER)
 WRITES = Policy(Scope.WRITE, Rate.SUBMISSION)
 WRITES_MANY = Policy(Scope.WRITE, Rate.SUBMISSION, is_batch=True)
 ADMINISTERS = Policy(Scope.ADMIN, Rate.SUBMISSION)

@@ -88,6 +88,7 @@ async def trigger_job(job_id: FromPath[str], request: Call, data: JSONBody[Wish 
     """Run it now, or when you say, whatever its schedule says."""
     ask = _ask(read_job_id(job_id), data or Wish())
     made = await request.verbs.executions.enqueue(ask, idempotency=await request.idempotency())
+    request.metrics.enqueued(made.is_new)
     return asked_answer(made)
 
 
@@ -98,6 +99,7 @@ async def trigger_many(job_id: FromPath[str], data: JSONBody[Wishes], request: C
     own_id = read_job_id(job_id)
     asks = [_ask(own_id, wish) for wish in data.executions]
     made = await request.verbs.executions.enqueue_many(asks, idempotency=await request.idempotency())
+    request.metrics.enqueued(sum(one.is_new for one in made))
     return ManyAsked(executions=[OneOfMany(execution_id=str(one.id), is_new=one.is_new) for one in made])
 
 

@@ -31,6 +31,8 @@ class Vitals:
     read_clock: Callable[[], Awaitable[datetime]]
     schedules: ScheduleStore
     schema: Callable[[], Awaitable[str | None]]
+    # Of the services in this process: how long ago each got through a step. None: it has no such service.
+    age: Callable[[str], timedelta | None] = lambda _: None
     _facts: Facts | None = None
     _looked_at: float = 0.0
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)

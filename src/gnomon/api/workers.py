@@ -12,7 +12,7 @@ from litestar.params import FromPath, FromQuery, JSONBody
 from gnomon.api.call import Call
 from gnomon.api.ids import Cursors
 from gnomon.api.ids import worker_id as read_worker_id
-from gnomon.api.policy import READS, WORKS, WRITES
+from gnomon.api.policy import READS, READS_OR_WORKS, WORKS, WRITES
 from gnomon.api.reading import Answer, Body, Form
 from gnomon.core.execution import WorkerId
 from gnomon.core.instants import seconds_of
@@ -111,7 +111,7 @@ async def list_workers(
     return WorkerPage(workers=shown, next_cursor=cursors.write(last))
 
 
-@get("/v1/workers/{worker_id:str}", policy=READS)
+@get("/v1/workers/{worker_id:str}", policy=READS_OR_WORKS)
 async def get_worker(worker_id: FromPath[str], request: Call) -> WorkerAnswer:
     return _worker(await request.verbs.workers.get(read_worker_id(worker_id)), request)
 

@@ -59,6 +59,7 @@ class Assembly:
         self.telemetry = Telemetry()
         self.services: list[Service] = [ClockKeeper(clock)]
         self.recycler: Recycler | None = None
+        self.shards_held: Callable[[], Collection[int] | None] = lambda: None
         self.on_hint: dict[Topic, Callable[[], None]] = {}
 
     def node(self, stack: AsyncExitStack) -> Node:
@@ -90,6 +91,7 @@ class Assembly:
             stopped=announce_cancel,
             poll=self.options.poll,
         )
+        self.shards_held = self._shards(stack)
         scheduler = Scheduler(
             schedules=self.store.schedules,
             clock=self.clock,
@@ -97,7 +99,7 @@ class Assembly:
             telemetry=self.telemetry,
             fired=fired,
             replaced=announce_cancel,
-            shards=self._shards(stack),
+            shards=self.shards_held,
             batch=self.options.fire_batch,
             poll=self.options.poll,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,6 +33,7 @@ class Engine:
     ids: IdSource
     telemetry: Telemetry
     recycler: Recycler | None
+    shards_held: Callable[[], Collection[int] | None] = lambda: None
 
 
 @asynccontextmanager
@@ -52,7 +53,7 @@ async def open_engine(options: EngineOptions) -> AsyncIterator[Engine]:
         ways = OwnProcess(store, another)
         parts = Assembly(replace(options, shards=shares), store, hints, clock, ways)
         node = parts.node(stack)
-        yield Engine(node, store, hints, clock, parts.ids, parts.telemetry, parts.recycler)
+        yield Engine(node, store, hints, clock, parts.ids, parts.telemetry, parts.recycler, parts.shards_held)
 
 
 @asynccontextmanager

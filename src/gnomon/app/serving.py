@@ -17,7 +17,7 @@ from granian.server.embed import Server
 
 from gnomon import __version__
 from gnomon.api import Api, application
-from gnomon.api.metrics import Metrics
+from gnomon.api.metrics import Inside, Metrics
 from gnomon.api.vitals import Vitals
 from gnomon.app.connection import connection_to
 from gnomon.app.engine import Engine
@@ -52,9 +52,7 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
                 new_request_id=lambda: f"req_{secrets.token_hex(8)}",
                 events=engine.store.events,
                 reports=engine.store.reports,
-                metrics=Metrics(
-                    lambda: {str(what): count for what, count in engine.telemetry.counts.items()}
-                ),
+                metrics=Metrics(_inside(engine)),
                 version=__version__,
             )
             async with served(application(api), settings.api, closing=api.closing):
@@ -69,6 +67,26 @@ async def _show_first_key(client: Client, show: Show) -> None:
         show(first)
 
 
+def _inside(engine: Engine) -> Inside:
+    telemetry, signs = engine.telemetry, engine.node.signs
+
+    def gauges() -> dict[str, float | None]:
+        age, shards = signs.age("Worker"), engine.shards_held()
+        return {
+            "last_poll_age": None if age is None else age.total_seconds(),
+            "shards": None if shards is None else len(shards),
+        }
+
+    return Inside(
+        lambda: {
+            **{str(what): count for what, count in telemetry.counts.items()},
+            "scheduler_errors": signs.failed["Scheduler"],
+        },
+        lambda: {"queued": telemetry.queued, "ran": telemetry.ran, "late": telemetry.late},
+        gauges,
+    )
+
+
 def _vitals(engine: Engine) -> Vitals:
     database = engine.store.database
     assert isinstance(database, AnyDatabase)
@@ -76,7 +94,8 @@ def _vitals(engine: Engine) -> Vitals:
     async def schema() -> str | None:
         return refusal(database.dialect, await database.applied_migrations())
 
-    return Vitals(engine.clock.now, engine.store.clock, engine.store.schedules, schema)
+    age = engine.node.signs.age
+    return Vitals(engine.clock.now, engine.store.clock, engine.store.schedules, schema, age)
 
 
 @asynccontextmanager

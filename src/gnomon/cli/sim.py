@@ -81,7 +81,7 @@ def _campaign(
     seconds = perf_counter() - began
     console.print(
         f"{tally.hours:g} simulated hours in {timedelta(seconds=round(seconds))}, "
-        f"{tally.hours / seconds * 60:.1f} a minute; "
+        f"{tally.hours / seconds * 60:.1f} a minute, {tally.hours / tally.cpu * 60:.1f} a minute per core; "
         f"{tally.runs} runs, {tally.faults} faults, {tally.events} events, {len(failures)} failures",
         soft_wrap=True,
     )

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import partial
 from typing import Protocol
 
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import DAG_KIND, Definition, Job, JobId, JobStatus
 from gnomon.core.lifecycle import JobAction, JobChange, change_of
-from gnomon.core.rescheduling import ENDING, SETTLING, course_after, is_behind, settled
+from gnomon.core.rescheduling import ENDING, SETTLING, course_after, is_behind, settled, since
 from gnomon.core.schedule import Manual, Overlap
 from gnomon.errors import Conflict, InvalidInput, JobFired, StoreUnavailable, VersionConflict
 from gnomon.store.hints import Topic
@@ -92,9 +93,9 @@ class Changes:
 
         Somebody else who is faster, or who changes the job meanwhile, is fine: look again.
         """
-        now = self._own.clock.now()
         for _ in range(ROUNDS_MAX):
             job = await self._jobs.get(self._own.tenant_id, job_id)
+            now = since(job, now=self._own.clock.now())
             if version is not None and job.version != version:
                 raise VersionConflict(job_id, expected=version, actual=job.version)
             if action not in SETTLING or not is_behind(job, now=now):
@@ -105,7 +106,7 @@ class Changes:
                 now=now,
                 live=await self._live(job),
                 excluded_dates=await self._closed_days(job),
-                new_id=lambda: self._own.new_execution_id(now),
+                new_id=partial(self._own.new_execution_id, now),
             )
             if await self._schedules.fire([firing], now=now) and action not in ENDING:
                 self._own.announce(Topic.WORK)

@@ -63,8 +63,11 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
+    """`has_drawn`: the worker has put chance into the wait it asks for, so there is none to add."""
+
     claim: Claim
     outcome: Outcome
+    has_drawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,7 @@ class Leases:
         decisions = {
             ending.claim: Decision(
                 ending.claim,
-                after(leased[ending.claim], ending.outcome, now=now, jitter=self._random.random()),
+                after(leased[ending.claim], ending.outcome, now=now, jitter=self._jitter(ending)),
                 leased[ending.claim].revision.is_task,
             )
             for ending in endings
@@ -131,6 +134,10 @@ class Leases:
         if any(one.in_run for one in decisions.values()):
             self._own.announce(Topic.WORK)  # What follows a task of a workflow.
         return written
+
+    def _jitter(self, ending: Ending) -> float:
+        """None: then the wait is the worker's, which is never below the shortest that the policy allows."""
+        return 0.0 if ending.has_drawn else self._random.random()
 
     async def current_claim(self, execution_id: ExecutionId) -> int | None:
         """How often it was handed out, if it exists: what a late worker is told."""

@@ -58,13 +58,13 @@ class Looking:
     async def _read(self, taken: Mapping[JobId, asyncio.Future[Look]]) -> None:
         try:
             jobs = await self._jobs(list(taken))
+            recent = await self._store.executions.recent(self._tenant_id, jobs, limit=RECENT_MAX)
             for job_id, waiting in taken.items():
                 job = jobs.get(job_id)
                 if job is None:
                     waiting.set_exception(JobNotFound(job_id))
                 else:
-                    recent = await self._store.executions.recent(self._tenant_id, job_id, limit=RECENT_MAX)
-                    waiting.set_result(Look(job, recent))
+                    waiting.set_result(Look(job, recent[job_id]))
         except Exception as error:  # It belongs to those who asked.
             for waiting in taken.values():
                 if not waiting.done():

@@ -15,7 +15,7 @@ from gnomon.core.execution import ExecutionId
 from gnomon.core.firing import plan
 from gnomon.core.job import Job, JobStatus
 from gnomon.core.lifecycle import JobAction
-from gnomon.core.nominal import first_run, is_exhausted, next_run, seed_of
+from gnomon.core.nominal import Ticks, first_run, is_exhausted, next_run, seed_of
 from gnomon.core.occurrence import Firing, Occurrence, SkipReason
 from gnomon.core.schedule import CronTiming, Delayed, Interval, LostCron, Once, Schedule, resolved
 
@@ -33,6 +33,19 @@ def is_behind(job: Job, *, now: datetime) -> bool:
     if isinstance(job.definition.schedule.timing, LostCron):
         return False
     return is_firing and job.next_run_time is not None and job.next_run_time <= now
+
+
+def since(job: Job, *, now: datetime) -> datetime:
+    """From when on a change counts: now, but not before a nominal time that has its outcome already.
+
+    Somebody whose clock is a little ahead of ours may have come to it before our now.
+    """
+    schedule, cursor = job.definition.schedule, job.next_run_time
+    if cursor is None or isinstance(schedule.timing, LostCron):
+        return max(now, job.last_run_time or now)
+    ticks = Ticks.of(schedule, seed=seed_of(job.tenant_id, job.name), anchor=job.anchor, known=cursor)
+    last = ticks.before(cursor)
+    return now if last is None else max(now, last.at)
 
 
 def settled(

@@ -18,9 +18,9 @@ NOBODY = ""
 
 
 class ShardLease(NamedTuple):
-    """Who has a shard until when. `term` grows with every new owner."""
+    """Who has some shards until when. `term` grows with every new owner of a shard."""
 
-    shard: int
+    shards: tuple[int, ...]
     owner: str
     term: int
     expires_at: datetime
@@ -42,11 +42,19 @@ class Division:
     leases: tuple[ShardLease, ...] = ()
 
     def __post_init__(self) -> None:
-        assert all(0 <= lease.shard < SHARDS and lease.term >= 1 for lease in self.leases)
+        assert all(
+            lease.term >= 1 and 0 <= min(lease.shards) <= max(lease.shards) < SHARDS for lease in self.leases
+        )
 
     def held_by(self, owner: str) -> tuple[HeldShard, ...]:
         """The shards of a scheduler, in order."""
-        return tuple(sorted([HeldShard(one.shard, one.term) for one in self.leases if one.owner == owner]))
+        held = [
+            HeldShard(shard, lease.term)
+            for lease in self.leases
+            if lease.owner == owner
+            for shard in lease.shards
+        ]
+        return tuple(sorted(held))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +82,7 @@ def rebalance(owner: str, division: Division, *, now: datetime) -> Moves:
     held: dict[str, set[int]] = {name: set() for name in division.schedulers | {owner}}
     for lease in division.leases:
         if lease.is_live(now):
-            held.setdefault(lease.owner, set()).add(lease.shard)
+            held.setdefault(lease.owner, set()).update(lease.shards)
     shares = _shares(held)
     mine = held[owner]
     if len(mine) > shares[owner]:

@@ -134,7 +134,9 @@ class Completer:
         return await self._executions.apply([decision._replace(change=change)], now=self._clock.now())
 
     def _tell(self, answers: Sequence[Applied]) -> None:
-        now = self._clock.now()
+        now, ran = self._clock.now(), self._telemetry.ran
+        for one in self._in_hand:
+            ran.add((now - one.started_at).total_seconds())
         if not self._telemetry.listeners and Applied.LOST not in answers:
             self._telemetry.count(_what(change) for _, change, _ in self._decisions)
             return

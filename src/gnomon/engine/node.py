@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 from gnomon.engine.attempts import STOP_GRACE
-from gnomon.engine.service import Service, Stopping, Wakeup, drive
+from gnomon.engine.service import Service, Signs, Stopping, Wakeup, drive
 from gnomon.engine.worker import Worker
 
 logger = logging.getLogger(__name__)
@@ -36,6 +36,7 @@ class Node:
         drain: timedelta = DRAIN,
         goodbye: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        self.signs = Signs()
         self._services = services
         self._worker = worker
         self._drain = drain
@@ -61,7 +62,7 @@ class Node:
 
     async def run(self) -> None:
         drivers = [
-            asyncio.create_task(drive(service, self._stopping), name=type(service).__name__)
+            asyncio.create_task(drive(service, self._stopping, self.signs), name=type(service).__name__)
             for service in self._services
         ]
         try:

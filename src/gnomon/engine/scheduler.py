@@ -149,6 +149,7 @@ class Scheduler:
         """One job that cannot be fired must not hold up the others, nor fill the log."""
         logger.error("job passed over for a while: it %s", why, extra={"job": str(job_id)})
         self._passed_over[job_id] = self._clock.now() + PASS_OVER
+        self._telemetry.count([What.PASSED_OVER])
 
     async def _plan(self, jobs: Sequence[Job], *, at: datetime | None = None) -> Sequence[Firing]:
         """What becomes of them, decided as of `at`, or as of now: when all is known that it depends on."""
@@ -192,6 +193,8 @@ class Scheduler:
                 continue
             for one in firing.occurrences:
                 what = What.SKIPPED if one.reason else What.FIRED
+                if what is What.FIRED:
+                    self._telemetry.late.add((now - one.nominal_time).total_seconds())
                 self._telemetry.tell_of_job(
                     what,
                     firing.tenant_id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Protocol
@@ -70,22 +71,43 @@ class Stopping:
             service.wakeup.set()
 
 
-async def drive(service: Service, stopping: Stopping) -> None:
+class Signs:
+    """Of each service, by name: how long ago it got through a step, and how often it failed in one."""
+
+    def __init__(self) -> None:
+        self.failed: Counter[str] = Counter()
+        self._at: dict[str, float] = {}
+
+    def stepped(self, name: str) -> None:
+        self._at[name] = asyncio.get_running_loop().time()
+
+    def age(self, name: str) -> timedelta | None:
+        """None: there is no such service here."""
+        at = self._at.get(name)
+        return None if at is None else timedelta(seconds=asyncio.get_running_loop().time() - at)
+
+
+async def drive(service: Service, stopping: Stopping, signs: Signs | None = None) -> None:
     """Step after step. Trouble with the store is waited out; a bug is told and does not stop the others."""
     name = type(service).__name__
+    signs = signs or Signs()
+    signs.stepped(name)  # It has all the time of a step to get through its first one.
     trouble = 0
     while not stopping.is_set:
         try:
             pause = await service.step()
+            signs.stepped(name)
             if trouble:
                 logger.info("%s: the store answers again", name)
             trouble = 0
         except StoreUnavailable as error:
+            signs.failed[name] += 1
             if not trouble:
                 logger.warning("%s waits for the store: %s", name, error)
             pause = min(PAUSE_AFTER_TROUBLE * 2 ** min(trouble, 10), PAUSE_AFTER_TROUBLE_MAX)
             trouble += 1
         except Exception:
+            signs.failed[name] += 1
             logger.exception("%s failed; it will try again", name)
             pause = PAUSE_AFTER_BUG
         await service.wakeup.wait(pause)

@@ -32,7 +32,7 @@ class ShardKeeper:
     async def step(self) -> timedelta:
         now = self._clock.now()
         division = await self._shards.hold(self._owner, self._moves, now=now, until=now + LEASE)
-        self._held = frozenset(one.shard for one in division.held_by(self._owner))
+        self._held = frozenset().union(*[one.shards for one in division.leases if one.owner == self._owner])
         self._moves = rebalance(self._owner, division, now=now)
         return INTERVAL / 10 if self._moves else INTERVAL
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from gnomon.core.execution import ExecutionId, Failure
 from gnomon.core.job import JobId, TenantId
@@ -30,6 +31,7 @@ class What(StrEnum):
     REAPED = "reaped"  # Taken back from a worker that stopped renewing.
     REFUSED = "refused"  # A late write that the fence turned away.
     LOST = "lost"  # A running attempt was stopped, because somebody else owns its execution.
+    PASSED_OVER = "passed_over"  # A job whose due times cannot be fired, for a while. Only counted.
 
 
 class Happening(NamedTuple):
@@ -42,6 +44,37 @@ class Happening(NamedTuple):
     note: str = ""  # A reason, a failure, or how far it has come.
 
 
+class Spans:
+    """How long something took, so many times: counted by buckets, as Prometheus wants it."""
+
+    # In seconds, upper bounds; the last bucket has none.
+    BOUNDS: ClassVar[Sequence[float]] = (
+        0.005,
+        0.01,
+        0.025,
+        0.05,
+        0.1,
+        0.25,
+        0.5,
+        1.0,
+        2.5,
+        5.0,
+        10.0,
+        30.0,
+        60.0,
+        300.0,
+        1800.0,
+    )
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(self.BOUNDS) + 1)
+        self.seconds = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.counts[bisect_left(self.BOUNDS, seconds)] += 1
+        self.seconds += seconds
+
+
 Listener = Callable[[Happening], None]
 DecisionListener = Callable[[Sequence[Decision], datetime], None]
 
@@ -51,6 +84,9 @@ class Telemetry:
 
     def __init__(self) -> None:
         self.counts: Counter[What] = Counter()
+        self.queued = Spans()  # From due to started.
+        self.ran = Spans()  # From started to ended, each attempt.
+        self.late = Spans()  # From nominal time to fired.
         self.listeners: list[Listener] = []
         # Called with what a worker has decided about attempts, before it is written; for those who judge.
         self.on_decisions: list[DecisionListener] = []
@@ -61,6 +97,11 @@ class Telemetry:
             note = f"{failure.kind}: {failure.message}" if failure else ""
             run = leased.claim.execution_id
             self._happened(Happening(what, at, leased.tenant_id, leased.job_id, run, leased.attempt, note))
+
+    def tell_started(self, many: Sequence[Leased], *, at: datetime) -> None:
+        for leased in many:
+            self.queued.add((at - leased.due).total_seconds())
+        self.tell_all(What.STARTED, many, at=at)
 
     def tell_all(self, what: What, many: Sequence[Leased], *, at: datetime) -> None:
         if self.listeners:

@@ -80,15 +80,18 @@ class Worker:
     async def _claim(self, limit: int) -> Sequence[Leased]:
         """A request whose answer got lost is asked again until it is answered: it may have claimed."""
         now = self._clock.now()
-        request = self._unanswered or ClaimRequest(
-            self._ids.next(now),
-            self.registration.id,
-            self.registration.kinds,
-            self.registration.queues,
-            self.registration.capabilities,
-            limit,
-        )
-        self._unanswered = replace(request, is_repeat=True)
+        if self._unanswered is not None:
+            request = replace(self._unanswered, is_repeat=True)
+        else:
+            request = ClaimRequest(
+                self._ids.next(now),
+                self.registration.id,
+                self.registration.kinds,
+                self.registration.queues,
+                self.registration.capabilities,
+                limit,
+            )
+        self._unanswered = request
         failpoint(At.CLAIM_BEFORE)
         leased = await self._executions.claim(request, now=now, lease_until=now + self._lease)
         failpoint(At.CLAIM_AFTER)
@@ -127,7 +130,7 @@ class Worker:
             failpoint(after)
         self.started += len(leased)
         # After the attempts have begun: they need not wait until it is told, which may be a line of log each.
-        loop.call_soon(partial(self._telemetry.tell_all, What.STARTED, leased, at=now))
+        loop.call_soon(partial(self._telemetry.tell_started, leased, at=now))
 
     def _give_back(self, leased: Iterable[Leased]) -> None:
         for one in leased:

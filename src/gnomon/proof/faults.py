@@ -106,6 +106,12 @@ class Faults:
             for fault in self.on(source)
         )
 
+    def outage(self, since: datetime, until: datetime) -> timedelta:
+        """For how long of a span something was wrong with the database: nobody can do anything then."""
+        spans = merged((fault.begin, fault.end) for fault in self._on.get(DATABASE, ()))
+        cut = [(max(begin, since), min(end, until)) for begin, end in spans]
+        return sum((end - begin for begin, end in cut if begin < end), timedelta())
+
     def _spans(self, source: str) -> list[Span]:
         seen = self.first_seen.get(source)
         if source in (EVERYTHING, SCHEDULING):

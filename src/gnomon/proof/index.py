@@ -31,13 +31,15 @@ from gnomon.proof.events import (
     Start,
     StoreRun,
     Told,
+    Up,
 )
 from gnomon.proof.events import Beat as BeatEvent
 from gnomon.proof.events import Change as ChangeEvent
-from gnomon.proof.faults import Faults, faults_of
+from gnomon.proof.faults import SCHEDULING, Faults, faults_of
 from gnomon.proof.ledger import FIRST, Ledger, ledger_of
 from gnomon.proof.parameters import Parameters, parameters_of
 
+SCHEDULER = "scheduler"
 E = TypeVar("E", bound=Event)
 
 
@@ -124,6 +126,15 @@ class Index:
 
     def spec_of(self, job: str, rev: int) -> SchedSet | None:
         return next((spec for spec in self.specs.get(job, ()) if spec.rev == rev), None)
+
+    def is_scheduled(self, since: datetime, until: datetime) -> bool:
+        """Whether one scheduler was well all the time, which needs no other; or all that is no worker."""
+        begun = since - self.parameters.recovered_after
+        schedulers = [up for up in self.of(Up) if up.role == SCHEDULER]
+        return any(
+            up.when is not None and up.when <= begun and self.faults.is_healthy(up.src, since, until)
+            for up in schedulers
+        ) or self.faults.is_healthy(SCHEDULING, since, until)
 
     def segments(self) -> Iterator[tuple[Run, Segment]]:
         for run in self.runs.values():

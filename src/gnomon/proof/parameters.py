@@ -18,6 +18,7 @@ class Parameters:
 
     tolerance: timedelta = timedelta(seconds=5)  # ε: how late a start may be.
     forgiveness: timedelta = timedelta(seconds=2)  # f.
+    tick: timedelta = timedelta(seconds=3)  # After so long, any scheduler fires what is due.
     lease: timedelta = timedelta(seconds=20)  # L.
     reaper: timedelta = timedelta(seconds=3)  # ρ.
     recovery: timedelta | None = None  # R; by default L + ρ + 10 s.
@@ -32,6 +33,11 @@ class Parameters:
         return (
             self.recovery if self.recovery is not None else self.lease + self.reaper + timedelta(seconds=10)
         )
+
+    @property
+    def punctual(self) -> timedelta:
+        """How late a time may fire that all have known for long."""
+        return self.forgiveness + self.tick
 
     @property
     def heartbeat(self) -> timedelta:

@@ -254,8 +254,10 @@ class ExecutionStore(Protocol):
         after: UUID | None = None,
     ) -> Page[Execution]: ...
 
-    async def recent(self, tenant_id: TenantId, job_id: JobId, *, limit: int) -> Sequence[RecentRun]:
-        """The newest executions of a job, newest first, in few words."""
+    async def recent(
+        self, tenant_id: TenantId, job_ids: Collection[JobId], *, limit: int
+    ) -> Mapping[JobId, Sequence[RecentRun]]:
+        """The newest executions of each job, newest first, in few words."""
 
     async def attempts(self, tenant_id: TenantId, execution_id: ExecutionId) -> Sequence[Attempt]:
         """The finished attempts, oldest first."""

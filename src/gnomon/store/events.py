@@ -43,6 +43,10 @@ class SqlEvents:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def follow(self, tenant_id: TenantId, *, now: datetime) -> None:
+        """From now on what happens is written, for a day and more. To be said again by who stays."""
+        await self._database.fetch("event_follow", tenant_id=tenant_id, now=now)
+
     async def end(self) -> Position:
         """Where somebody begins who wants to know what happens from now on."""
         [row] = await self._database.read("events_end")
@@ -91,10 +95,10 @@ class SqlEvents:
 def _after(rows: Sequence[Row], position: Position) -> Iterator[_Found]:
     """One by one, so that a row that speaks for thousands is not unfolded whole."""
     for row in rows:
-        for place, subject in enumerate(json.loads(row["subjects"]), start=1):
+        for place, subject in enumerate(row["subjects"], start=1):
             at = Position(row["batch"], row["position"], place)
             if at > position:
-                yield _Found(at, row, UUID(subject))
+                yield _Found(at, row, subject)
 
 
 def _event(row: Row, tenant_id: TenantId, subject: UUID, jobs: dict[UUID, UUID]) -> Event:

@@ -23,7 +23,7 @@ from gnomon.core.records import ExecutionFilter, Page
 from gnomon.errors import ExecutionNotFound, InvalidInput, StoreUnavailable
 from gnomon.store.base import Applied, Decision
 from gnomon.store.changes import are_plain_endings, change_rows, ending_rows, first_decisions
-from gnomon.store.claimer import POSITION, PRIORITY, AskedBefore, Claimer
+from gnomon.store.claimer import AskedBefore, Claimer
 from gnomon.store.database import Database, Row, Rows, UniqueViolation
 from gnomon.store.enqueuing import are_plain, enqueue_and_admit, enqueue_plain
 from gnomon.store.gates import Gates
@@ -115,10 +115,12 @@ class SqlExecutions:
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
         try:
             rows = await self._claimer.claim(request, now=now, lease_until=lease_until)
-            return await self._revisions.claimed(_in_order(rows), Hold(request.worker, now, lease_until))
+            if not rows:
+                return []
+            return await self._revisions.claimed(rows, Hold(request.worker, now, lease_until))
         except AskedBefore:
             rows = await self._database.read("claimed", request_id=request.id)
-            return await self._revisions.leased(_in_order(rows))
+            return await self._revisions.leased(rows)
 
     async def renew(self, claims: Sequence[Claim], *, lease_until: datetime) -> Sequence[Renewed]:
         if not claims:
@@ -267,13 +269,6 @@ class SqlExecutions:
     async def _settled(self, claims: Sequence[Claim]) -> Mapping[Claim, str]:
         rows = await self._database.read("settled", _held(claims))
         return {Claim(row["execution_id"], row["claim"]): row["attempt"] for row in rows}
-
-
-def _in_order(rows: Sequence[Row]) -> Sequence[Row]:
-    """By priority, then due time, then id. Two plain sorts: the second one keeps the order of the first."""
-    by_time = sorted(rows, key=POSITION)
-    by_time.sort(key=PRIORITY, reverse=True)
-    return by_time
 
 
 def _wanted(wanted: Iterable[UUID]) -> Rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from gnomon.core.execution import ExecutionId, ExecutionStatus, RecentRun, WaitsFor
@@ -10,7 +10,8 @@ from gnomon.core.explaining import Needed, Place
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.lease import Lane, Offer
 from gnomon.core.limits import check_limit
-from gnomon.store.database import Database, Rows
+from gnomon.store.database import Database, Row, Rows
+from gnomon.store.gates import wanted
 from gnomon.store.lanes import Lanes
 from gnomon.store.rows import names_of
 
@@ -41,25 +42,16 @@ class Prospects:
             needed=tuple(needed),
         )
 
-    async def recent(self, tenant_id: TenantId, job_id: JobId, *, limit: int) -> Sequence[RecentRun]:
+    async def recent(
+        self, tenant_id: TenantId, job_ids: Collection[JobId], *, limit: int
+    ) -> Mapping[JobId, Sequence[RecentRun]]:
         rows = await self._database.read(
-            "job_recent", tenant_id=tenant_id, job_id=job_id, limit=check_limit(limit)
+            "jobs_recent", wanted(job_ids), tenant_id=tenant_id, limit=check_limit(limit)
         )
-        return [
-            RecentRun(
-                row["id"],
-                ExecutionStatus(row["outcome"])
-                if row["outcome"] is not None
-                else ExecutionStatus.RUNNING
-                if row["is_leased"]
-                else None,
-                row["worker"],
-                row["attempts"],
-                row["started_at"],
-                row["finished_at"],
-            )
-            for row in rows
-        ]
+        found: dict[JobId, list[RecentRun]] = {job_id: [] for job_id in job_ids}
+        for row in rows:
+            found[row["job_id"]].append(_recent_run(row))
+        return found
 
     async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
         await self._lanes.refresh()
@@ -75,3 +67,10 @@ class Prospects:
         )
         ahead: int = row["ahead"]
         return ahead
+
+
+def _recent_run(row: Row) -> RecentRun:
+    status = None if row["outcome"] is None else ExecutionStatus(row["outcome"])
+    if status is None and row["is_leased"]:
+        status = ExecutionStatus.RUNNING
+    return RecentRun(row["id"], status, row["worker"], row["attempts"], row["started_at"], row["finished_at"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -27,6 +28,7 @@ class Report:
     slots: int
     workers: int
     next_run_time: datetime | None
+    dead_rows: Mapping[str, int]  # By table; where rows do not linger, there are none.
 
 
 class SqlReports:
@@ -43,4 +45,5 @@ class SqlReports:
             int(totals["slots"]),
             totals["workers"],
             totals["next_run_time"],
+            {row["name"]: row["dead"] for row in await self._database.read("report_dead_rows")},
         )

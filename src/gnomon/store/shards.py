@@ -28,10 +28,14 @@ class SqlShards:
             now=now,
             until=until,
         )
-        # By place, not by name: these are read often, and all of them each time.
-        seats = [name for shard, name, *_ in rows if shard is None]
-        leases = sorted([ShardLease(*row) for row in rows if row[0] is not None])
-        return Division(schedulers=frozenset({owner, *seats}), leases=tuple(leases))
+        # By place, not by name: these are read often.
+        seats = [name for shards, name, *_ in rows if shards is None]
+        leases = [
+            ShardLease(tuple(sorted(map(int, shards.split(",")))), name, term, expires_at)
+            for shards, name, term, expires_at in rows
+            if shards is not None
+        ]
+        return Division(schedulers=frozenset({owner, *seats}), leases=tuple(sorted(leases)))
 
     async def release(self, owner: str, *, now: datetime) -> None:
         await self._database.fetch("shards_release", owner=owner, seat=_seat(owner), now=now)

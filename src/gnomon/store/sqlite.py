@@ -21,9 +21,12 @@ from gnomon.store.sqlite_values import bound, packed, read
 MEMORY = ":memory:"
 SQLITE_VERSION_MIN = (3, 37, 0)  # STRICT tables; RETURNING and UPDATE FROM are older.
 READERS = 2
-QUICK_ROWS_MAX = 500  # Some 3 ms. A larger batch is never quick.
+QUICK_ROWS_MAX = 500  # Some 5 ms. A larger batch is never quick.
 # Reads by key, which take less time than the way to another thread and back.
-BY_KEY = frozenset({"job_get", "job_recent", "key_find", "executions_get", "worker_get", "leases_held"})
+BY_KEY = frozenset({
+    "job_get", "jobs_get", "jobs_recent", "key_find", "executions_get", "worker_get", "leases_held",
+})  # fmt: skip
+BY_KEY_ROWS_MAX = 100
 BUSY_TIMEOUT = timedelta(seconds=10)
 PRAGMAS = (
     "PRAGMA synchronous = FULL",
@@ -187,7 +190,9 @@ class SqliteDatabase:
             async with self._turn:
                 return await self.write(lambda: self.writer.run(statement, batches, values), batches)
         reader, thread = next(self._next_reader)
-        run = thread.run_here_if_quick if statement in BY_KEY else thread.run
+        rows = sum(len(batch.rows) for batch in batches)
+        is_quick = statement in BY_KEY and rows <= BY_KEY_ROWS_MAX
+        run = thread.run_here_if_quick if is_quick else thread.run
         return await _answer_of(run(lambda: reader.run(statement, batches, values)))
 
     @asynccontextmanager
@@ -238,9 +243,10 @@ class SqliteDatabase:
 
     async def write(self, work: Callable[[], _Answer], batches: Sequence[Rows] = ()) -> _Answer:
         """Where it is quicker: here, or on the writer thread."""
-        if sum(len(batch.rows) for batch in batches) > QUICK_ROWS_MAX:
+        rows = sum(len(batch.rows) for batch in batches)
+        if rows > QUICK_ROWS_MAX:
             return await self.on_writer(work)
-        return await _answer_of(self._writer_thread.run_here_if_quick(work))
+        return await _answer_of(self._writer_thread.run_here_if_quick(work, rows))
 
     async def on_writer(self, work: Callable[[], _Answer]) -> _Answer:
         return await _answer_of(self._writer_thread.run(work))

@@ -27,7 +27,7 @@ TIMES = frozenset({
     "created_at", "updated_at", "next_run_time", "last_run_time", "anchor", "nominal_time", "nominal_until",
     "due", "recorded_at", "started_at", "finished_at", "lease_until", "saved_at", "at", "died_at",
     "redriven_at", "registered_at", "last_seen_at", "applied_at", "disabled_at", "expires_at", "revoked_at",
-    "last_used_at", "sent_at", "happened_at", "claimed_at", "completed_at", "newer_than", "until",
+    "last_used_at", "sent_at", "happened_at", "seen_at", "claimed_at", "completed_at", "newer_than", "until",
 })  # fmt: skip
 FLAGS = frozenset({"cancel_requested", "watched", "awaited", "in_run", "is_task", "is_paused"})
 
@@ -48,8 +48,15 @@ def from_micros(micros: int) -> datetime:
     return _EPOCH + timedelta(microseconds=micros)
 
 
+def _ids_of(text: str) -> list[UUID]:
+    return [FastUUID(one) for one in json.loads(text)]
+
+
 _READ: dict[str, Callable[[Any], object]] = (
-    dict.fromkeys(IDS, FastUUID) | dict.fromkeys(TIMES, from_micros) | dict.fromkeys(FLAGS, bool)
+    dict.fromkeys(IDS, FastUUID)
+    | dict.fromkeys(TIMES, from_micros)
+    | dict.fromkeys(FLAGS, bool)
+    | {"subjects": _ids_of}
 )
 
 

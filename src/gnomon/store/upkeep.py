@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from gnomon.core.ids import first_id_of
@@ -16,6 +16,8 @@ from gnomon.store.rows import FIRST_ID
 FORGET_LIMIT_MAX = 10_000
 LOG_LINES_AT_ONCE = 10_000
 JOBS_AT_ONCE = 1000
+# Followers say that they are there several times an hour.
+FOLLOWER_GRACE = timedelta(hours=1)
 
 
 class SqlUpkeep:
@@ -98,6 +100,9 @@ class SqlUpkeep:
     async def forget_events(self, *, before: datetime, limit: int) -> Forgotten:
         _check(limit)
         rows = await self._database.fetch("events_forget", before=before, limit=limit)
+        if len(rows) < limit:
+            # Only now: whoever is forgotten and comes back must find that the place they were at is gone.
+            await self._database.fetch("event_followers_forget", before=before - FOLLOWER_GRACE)
         return Forgotten(len(rows), more=len(rows) == limit)
 
     async def forget_workers(self, *, before: datetime, limit: int) -> Forgotten:

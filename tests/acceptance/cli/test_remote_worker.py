@@ -23,7 +23,8 @@ from gnomon.core.records import Checkpoint, LogLevel, LogLine
 from gnomon.core.worker import Registration
 from gnomon.store.base import Applied, Decision
 from tests.acceptance.cli.conftest import Desk
-from tests.acceptance.test_api import first_key, free_port, node
+from tests.acceptance.test_api import first_key, node
+from tests.postgres import free_port
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 

@@ -160,9 +160,14 @@ class ModelExecutions:
         ]
         return page_of(fitting, limit=limit, after=after)
 
-    async def recent(self, tenant_id: TenantId, job_id: JobId, *, limit: int) -> Sequence[RecentRun]:
-        own = [run for run in self.state.runs.values() if (run.tenant_id, run.job_id) == (tenant_id, job_id)]
-        return [_in_few_words(run) for run in sorted(own, key=lambda run: run.id, reverse=True)[:limit]]
+    async def recent(
+        self, tenant_id: TenantId, job_ids: Collection[JobId], *, limit: int
+    ) -> Mapping[JobId, Sequence[RecentRun]]:
+        newest = sorted(self.state.runs.values(), key=lambda run: run.id, reverse=True)
+        own = [run for run in newest if run.tenant_id == tenant_id]
+        return {
+            job_id: [_in_few_words(run) for run in own if run.job_id == job_id][:limit] for job_id in job_ids
+        }
 
     async def attempts(self, tenant_id: TenantId, execution_id: ExecutionId) -> Sequence[Attempt]:
         run = self.state.runs.get(execution_id)

@@ -28,9 +28,9 @@ class ModelShards:
         for shard in moves.take:
             known = leases.get(shard)
             if known is None:
-                leases[shard] = ShardLease(shard, owner, 1, until)
+                leases[shard] = ShardLease((shard,), owner, 1, until)
             elif known.expires_at <= now:
-                leases[shard] = ShardLease(shard, owner, known.term + 1, until)
+                leases[shard] = ShardLease((shard,), owner, known.term + 1, until)
         seats[owner] = until
         for name in [name for name, expires_at in seats.items() if expires_at <= now and name != owner]:
             del seats[name]

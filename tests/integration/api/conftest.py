@@ -59,6 +59,7 @@ class Office:
     settings: ApiSettings = UNLIMITED
     http: httpx.AsyncClient = field(init=False)
     api: Api = field(init=False)
+    app: Any = field(init=False)
 
     @property
     def client(self) -> Client:
@@ -97,9 +98,9 @@ class Office:
             metrics=Metrics(),
             version="test",
         )
-        app = application(self.api)
+        self.app = application(self.api)
         self.http = httpx.AsyncClient(
-            transport=httpx.ASGITransport(app),
+            transport=httpx.ASGITransport(self.app),
             base_url=BASE,
             headers=await self.key("admin"),  # type: ignore[arg-type]
         )

@@ -10,19 +10,49 @@ from litestar import get
 
 from gnomon.api import ROUTES, application
 from gnomon.api.callers import REMEMBERED
+from gnomon.api.failures import CLOSE_CODES
+from gnomon.api.health import STEP_AGE_MAX
 from gnomon.core.keys import Scope
 from tests.integration.api.conftest import Office, problem
 
+WS = "WS"
 CALLS = [
-    (next(iter(route.http_methods)), min(route.paths), route.opt["policy"])
+    (next(iter(getattr(route, "http_methods", {WS}))), min(route.paths), route.opt["policy"])
     for route in ROUTES
-    if hasattr(route, "http_methods")
 ]
 PUBLIC = {"/livez", "/readyz", "/version", "/metrics", "/openapi.json", "/docs"}
 
 
 def path_of(template: str) -> str:
     return "/".join("x" if part.startswith("{") else part for part in template.split("/"))
+
+
+async def handshake(office: Office, path: str, headers: dict[str, str], query: bytes = b"") -> int:
+    """How a server that knows ASGI would answer a client that wants a WebSocket."""
+    sent: list[dict[str, Any]] = []
+    incoming = [{"type": "websocket.connect"}, {"type": "websocket.disconnect", "code": 1000}]
+
+    async def receive() -> Any:
+        return incoming.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "websocket",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "scheme": "ws",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query,
+        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+        "subprotocols": [],
+        "extensions": {},
+    }
+    await office.app(scope, receive, send)
+    answer = sent[0]
+    return 101 if answer["type"] == "websocket.accept" else int(answer["code"]) - CLOSE_CODES
 
 
 @pytest.mark.parametrize(
@@ -36,6 +66,8 @@ async def test_a_route_is_open_to_its_scope_and_closed_to_all_others(
 
     async def status(headers: dict[str, str]) -> int:
         office.clock.advance(timedelta(minutes=1))  # A new minute, with new calls to make.
+        if method == WS:
+            return await handshake(office, path_of(path), headers)
         answer = await office.http.request(
             method, path_of(path), headers=headers, json={} if method != "GET" else None
         )
@@ -57,12 +89,18 @@ async def test_a_route_is_open_to_its_scope_and_closed_to_all_others(
         answer = await status(await office.key(scope))
         if (
             scope is Scope.ADMIN
-            or scope is policy.scope
+            or scope in (policy.scope, policy.or_scope)
             or (scope, policy.scope) == (Scope.WRITE, Scope.READ)
         ):
             assert answer not in (401, 403)
         else:
             assert answer == 403
+
+
+async def test_a_websocket_that_asks_for_nonsense_is_told_so(small_office: Office) -> None:
+    key = await small_office.key("read")
+    assert await handshake(small_office, "/v1/events", key, query=b"types=nonsense") == 400
+    assert await handshake(small_office, "/v1/events", key, query=b"typos=job.created") == 400
 
 
 async def test_a_route_without_a_policy_does_not_mount(small_office: Office) -> None:
@@ -156,6 +194,20 @@ async def test_who_is_not_ready_says_why(office: Office) -> None:
 
     assert problem(answer) == (503, "SCHEDULER_UNAVAILABLE")
     assert "scheduler" in answer.json()["error"]["details"]["reasons"]
+
+
+@pytest.mark.parametrize(("service", "check"), [("Scheduler", "scheduler_step"), ("Worker", "claim")])
+async def test_who_does_not_get_on_is_not_ready(small_office: Office, service: str, check: str) -> None:
+    ages = {service: STEP_AGE_MAX}
+    small_office.api.vitals.age = ages.get
+    ready = (await small_office.http.get("/readyz")).json()
+    assert ready["checks"][check]["note"].endswith("30 s ago")
+
+    ages[service] = STEP_AGE_MAX + timedelta(seconds=1)
+    answer = await small_office.http.get("/readyz")
+
+    assert problem(answer) == (503, "SCHEDULER_UNAVAILABLE")
+    assert answer.json()["error"]["details"]["reasons"].keys() == {check}
 
 
 async def test_a_request_id_is_taken_over_if_it_is_fit_for_a_log(small_office: Office) -> None:

@@ -19,6 +19,17 @@ from tests.integration.api.conftest import Office, problem
 OLDEST = "0-0-0"
 
 
+@pytest.fixture(autouse=True)
+async def somebody_follows(office: Office) -> None:
+    await office.store.events.follow(DEFAULT_TENANT, now=office.clock.now())
+
+
+def a_follower(office: Office, types: str | None = None) -> Follower:
+    return Follower(
+        office.store.events, DEFAULT_TENANT, after=None, types=types, job_id=None, now=office.clock.now
+    )
+
+
 async def all_after(office: Office, after: str = OLDEST, **wanted: Any) -> list[dict[str, Any]]:
     """All that a reader gets who comes back again and again: each stream is asked to end at once."""
     office.api.closing.set()
@@ -130,7 +141,7 @@ async def test_a_tenant_hears_of_its_own_things_only(office: Office) -> None:
 
 async def test_without_a_position_a_stream_begins_now(office: Office) -> None:
     await office.job(name="before")
-    follower = Follower(office.store.events, DEFAULT_TENANT, after=None, types=None, job_id=None)
+    follower = a_follower(office)
     await follower.start()
     assert list(await follower.page()) == []
 
@@ -139,12 +150,35 @@ async def test_without_a_position_a_stream_begins_now(office: Office) -> None:
     assert [one.type for one in await follower.page()] == ["job.created"]
 
 
+async def test_where_nobody_follows_runs_are_not_written_down(office: Office) -> None:
+    job = await office.job()
+    office.clock.advance(timedelta(days=3))
+    await office.store.upkeep.forget_events(before=office.clock.now() - timedelta(days=1), limit=100)
+    await office.run(job["job_id"])
+
+    assert "execution.created" not in await types(office)  # Who asks follows.
+    await office.run(job["job_id"])
+    assert "execution.created" in await types(office)
+
+
+async def test_a_follower_who_stays_is_not_forgotten(office: Office) -> None:
+    job, follower = await office.job(), a_follower(office, types="execution.*")
+    await follower.start()
+    for _ in range(30):
+        office.clock.advance(timedelta(hours=1))
+        await follower.page()
+        await office.store.upkeep.forget_events(before=office.clock.now() - timedelta(days=1), limit=100)
+    await office.run(job["job_id"])
+
+    assert [one.type for one in await follower.page()] == ["execution.created"]
+
+
 async def test_what_an_open_transaction_will_add_is_not_passed_by(office: Office) -> None:
     """The one that commits last began first: who has read the others still gets it."""
     if not office.store.database.dead_rows_linger:
         pytest.skip("SQLite has one writer.")
     job = await office.job()
-    follower = Follower(office.store.events, DEFAULT_TENANT, after=None, types="execution.*", job_id=None)
+    follower = a_follower(office, types="execution.*")
     await follower.start()
     began, may_commit = asyncio.Event(), asyncio.Event()
 
@@ -209,6 +243,7 @@ async def test_the_figures_are_those_of_the_store_and_of_this_node(office: Offic
     assert 'gnomon_worker_slots{state="free"} 3.0' in text
     assert "gnomon_dlq_depth 1.0" in text
     assert "gnomon_fenced_writes_rejected_total 1.0" in text
+    assert "gnomon_jobs_enqueued_total 5.0" in text
     assert 'route="/v1/jobs/{job_id}/trigger"' in text
     assert job["job_id"] not in text
 

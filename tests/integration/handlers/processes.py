@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+WRITTEN_SECONDS_MAX = 60
+
 
 async def text_of(path: Path) -> str:
-    """What a process writes, once it has written a whole line."""
-    while not (text := _read(path)).endswith("\n"):  # noqa: ASYNC110 - see below.
-        await asyncio.sleep(0.005)
+    """What a process writes, once it has written a whole line. Raises TimeoutError."""
+    async with asyncio.timeout(WRITTEN_SECONDS_MAX):
+        while not (text := _read(path)).endswith("\n"):  # noqa: ASYNC110 - see below.
+            await asyncio.sleep(0.005)
     return text
 
 

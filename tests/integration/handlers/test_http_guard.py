@@ -10,7 +10,7 @@ import shutil
 import ssl
 import subprocess
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from tests.attempts import a_payload, an_attempt
 from tests.integration.handlers.servers import Answering, Seen, Server, reply, serving
 
 PUBLIC, INSIDE = "127.0.0.2", "127.0.0.1"
+PORT_TRIES_MAX = 10
 TRUST = ssl.create_default_context()  # Takes a while to read, and is the same for all.
 
 
@@ -51,12 +52,22 @@ def handler_with(**answers: list[list[str]]) -> HttpHandler:
 
 @asynccontextmanager
 async def public_and_canary(answer: Answering) -> AsyncIterator[tuple[Server, Server]]:
-    async with (
-        serving(answer, host=PUBLIC) as public,
-        serving(reply(), host=INSIDE, port=public.port) as canary,
-    ):
+    async with AsyncExitStack() as stack:
+        public, canary = await _on_one_port(answer, stack)
         yield public, canary
         assert canary.connections == 0, "A packet arrived inside."
+
+
+async def _on_one_port(answer: Answering, stack: AsyncExitStack) -> tuple[Server, Server]:
+    """A port that was free outside may be taken inside, by whoever else runs on this machine."""
+    for _ in range(PORT_TRIES_MAX):
+        async with AsyncExitStack() as attempt:
+            public = await attempt.enter_async_context(serving(answer, host=PUBLIC))
+            with suppress(OSError):
+                canary = await attempt.enter_async_context(serving(reply(), host=INSIDE, port=public.port))
+                stack.push_async_exit(attempt.pop_all())
+                return public, canary
+    raise AssertionError("no port is free on both sides")
 
 
 async def failure(handler: HttpHandler, payload: Document) -> JobFailed:

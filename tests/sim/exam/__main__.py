@@ -8,6 +8,8 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from datetime import timedelta
+from time import monotonic
 
 from rich.console import Console
 from rich.table import Table
@@ -28,14 +30,15 @@ def main() -> int:
         if not options.only or any(word in one.name for word in options.only)
     ]
     console = Console(width=None if sys.stdout.isatty() else 150)
-    grades = []
+    grades, began = [], monotonic()
     for grade in _grades(bugs, options):
         grades.append(grade)
         console.print(f"{len(grades)}/{len(bugs)} {grade}", highlight=False, soft_wrap=True)
     console.print(_table(grades))
     survivors = [grade for grade in grades if not grade.is_caught]
-    console.print(f"{len(grades) - len(survivors)} of {len(grades)} bugs caught")
-    innocent = _accused_without_a_bug(grades, options.hours)
+    took = timedelta(seconds=round(monotonic() - began))
+    console.print(f"{len(grades) - len(survivors)} of {len(grades)} bugs caught in {took}")
+    innocent = _accused_without_a_bug(grades, options)
     for what in innocent:
         console.print(f"wrong without a bug, too: {what}", soft_wrap=True)
     return 1 if survivors or innocent else 0
@@ -48,12 +51,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--hours", type=float, default=0.5)
     parser.add_argument("--only", nargs="*", default=[], help="Words of the names of bugs.")
     parser.add_argument("--part", default="1/1", help="Every third one, from the second on: 2/3.")
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="How many bugs at a time.")
     return parser.parse_args()
 
 
 def _grades(bugs: list[Bug], options: argparse.Namespace) -> Iterator[Grade]:
-    with ThreadPoolExecutor(options.processes) as pool:
+    with ThreadPoolExecutor(options.jobs) as pool:
         waiting = [
             pool.submit(examine, one, first=options.seed, count=options.seeds, hours=options.hours)
             for one in bugs
@@ -69,7 +72,7 @@ def _table(grades: list[Grade]) -> Table:
     return table
 
 
-def _accused_without_a_bug(grades: list[Grade], hours: float) -> list[str]:
+def _accused_without_a_bug(grades: list[Grade], options: argparse.Namespace) -> list[str]:
     """The worlds that told must be fine without a bug. Else they told of something else."""
     seeds: dict[str, set[int]] = defaultdict(set)
     for grade in grades:
@@ -78,7 +81,7 @@ def _accused_without_a_bug(grades: list[Grade], hours: float) -> list[str]:
     return [
         f"seed {one.scenario.seed}: {one.wrong[0]}"
         for profile, those in seeds.items()
-        for one in judged(sorted(those), hours=hours, profile=profile)
+        for one in judged(sorted(those), hours=options.hours, profile=profile, processes=options.jobs)
         if one.wrong
     ]
 

@@ -8,14 +8,14 @@ BUGS = (
     bug(
         "a claim without an answer is forgotten",
         "engine/worker.py",
-        "self._unanswered = replace(request, is_repeat=True)",
+        "self._unanswered = request",
         "self._unanswered = None",
         caught_by="tests/integration/engine/test_worker.py",
     ),
     bug(
         "a claim is asked again as if it were new",
         "engine/worker.py",
-        "self._unanswered = replace(request, is_repeat=True)",
+        "self._unanswered = request",
         "self._unanswered = replace(request, id=self._ids.next(now))",
         caught_by="tests/integration/engine/test_worker.py",
     ),

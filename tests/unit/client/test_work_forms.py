@@ -5,17 +5,20 @@ from __future__ import annotations
 from datetime import timedelta
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.api.lease_forms import Completion, outcome_of
+from gnomon.api.lease_forms import Completion, LineOne, lease_answer, line_of, outcome_of
+from gnomon.client.leases import Handed
 from gnomon.client.remote.line import BATCH_BYTES_MAX, ITEMS_MAX, batches
-from gnomon.client.remote.work_forms import completion_form
+from gnomon.client.remote.work_forms import Lease, completion_form, leased_of, line_form, revision_of
 from gnomon.core.document import Document
-from gnomon.core.execution import Failure
+from gnomon.core.execution import Failure, WorkerId
 from gnomon.core.job import Delivery
 from gnomon.core.lease import Leased
 from gnomon.core.lifecycle import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, TimedOut, after
+from gnomon.core.records import LogLevel, LogLine
 from gnomon.core.retry import RetryPolicy
 from gnomon.store.base import Decision
 from tests.unit.core.builders import NOON, leased
@@ -44,8 +47,12 @@ def test_what_is_told_of_a_decision_leads_to_the_same_decision(
 ) -> None:
     decided = after(lease, outcome, now=NOON, jitter=jitter)
     sent = msgspec.json.encode(completion_form(Decision(lease.claim, decided), now=NOON))
-    told = outcome_of(msgspec.json.decode(sent, type=Completion))
-    assert after(lease, told, now=NOON, jitter=jitter) == decided
+    told = msgspec.json.decode(sent, type=Completion)
+    assert after(lease, outcome_of(told), now=NOON, jitter=jitter) == decided
+    # The worker's draw counts, and no other: the shortest wait that the policy allows is never longer.
+    if told.wait_is_drawn:
+        assert after(lease, outcome_of(told), now=NOON, jitter=0.0) == decided
+    assert told.wait_is_drawn == (isinstance(outcome, Failed) and decided.due is not None)
 
 
 @given(
@@ -57,3 +64,17 @@ def test_batches_hold_everything_in_order_and_fit(items: list[bytes]) -> None:
     for batch in found:
         assert len(batch) == 1 or sum(map(len, batch)) <= BATCH_BYTES_MAX
     assert [len(batch) for batch in batches([b"x"] * (ITEMS_MAX + 1))] == [ITEMS_MAX, 1]
+
+
+@pytest.mark.parametrize("kept", [None, Document("null"), Document("7")])
+def test_null_is_not_nothing_on_the_way_to_a_worker(kept: Document | None) -> None:
+    sent = msgspec.json.encode(lease_answer(Handed(leased()._replace(input=kept), kept)))
+    read = msgspec.json.decode(sent, type=Lease)
+    assert leased_of(read, WorkerId("ada"), revision_of(read)).input == kept
+    assert read.has_checkpoint == (kept is not None)
+
+
+@pytest.mark.parametrize("kept", [None, Document("null"), Document("7")])
+def test_null_is_not_nothing_in_a_line_of_log(kept: Document | None) -> None:
+    line = LogLine(leased().claim, 1, NOON, LogLevel.INFO, "hello", kept)
+    assert line_of(msgspec.json.decode(msgspec.json.encode(line_form(line)), type=LineOne), NOON) == line

@@ -16,7 +16,7 @@ from gnomon.core.job import Job, JobStatus
 from gnomon.core.lifecycle import JOB_TRANSITIONS, JobAction
 from gnomon.core.nominal import Ticks, seed_of
 from gnomon.core.occurrence import Firing, Occurrence, SkipReason
-from gnomon.core.rescheduling import SETTLING, course_after, course_of_new, is_behind, settled
+from gnomon.core.rescheduling import SETTLING, course_after, course_of_new, is_behind, settled, since
 from gnomon.core.schedule import CronTiming, Delayed, Interval, Manual, Misfire, Once, Schedule
 from tests.unit.core.builders import (
     HOUR,
@@ -53,6 +53,20 @@ def test_due_times_of_a_paused_job_are_skipped_before_it_is_resumed() -> None:
 
     assert skipped(rows) == [(NOON, 3, SkipReason.PAUSED)]
     assert (job.status, job.next_run_time) == (JobStatus.PAUSED, NOON + 3 * HOUR)
+
+
+@pytest.mark.parametrize("schedule", [HOURLY, Schedule(Interval(HOUR, NOON))])
+def test_a_change_counts_from_the_last_time_that_is_decided_even_if_our_clock_is_slow(
+    schedule: Schedule,
+) -> None:
+    fired_at_noon = job_with(schedule, due=NOON + HOUR)
+
+    assert since(fired_at_noon, now=NOON - SECOND) == NOON
+    assert since(fired_at_noon, now=NOON + SECOND) == NOON + SECOND
+
+
+def test_a_change_of_a_job_without_due_times_counts_from_now() -> None:
+    assert since(job_with(Schedule(Manual()), due=None), now=NOON) == NOON
 
 
 def test_due_times_fire_as_the_old_revision_says_before_an_update() -> None:

@@ -52,7 +52,7 @@ class World:
         for shard in moves.take:
             known = self.leases.get(shard)
             if known is None or not known.is_live(self.now):
-                self.leases[shard] = ShardLease(shard, owner, known.term + 1 if known else 1, until)
+                self.leases[shard] = ShardLease((shard,), owner, known.term + 1 if known else 1, until)
         self.seats[owner] = until
         live = frozenset(name for name, expires_at in self.seats.items() if self.now < expires_at)
         self.seen[owner] = Division(live, tuple(self.leases.values()))
@@ -131,10 +131,11 @@ def test_nobody_is_told_to_take_what_somebody_has(data: st.DataObject, owners: l
     )
     ages = data.draw(st.lists(st.integers(-2, 2), min_size=SHARDS, max_size=SHARDS))
     leases = tuple(
-        ShardLease(shard, owner, 1, NOW + timedelta(seconds=ages[shard])) for shard, owner in holders.items()
+        ShardLease((shard,), owner, 1, NOW + timedelta(seconds=ages[shard]))
+        for shard, owner in holders.items()
     )
     division = Division(frozenset(owners), leases)
-    live = {lease.shard: lease.owner for lease in leases if lease.is_live(NOW)}
+    live = {lease.shards[0]: lease.owner for lease in leases if lease.is_live(NOW)}
     taken: set[int] = set()
     for owner in owners:
         moves = rebalance(owner, division, now=NOW)
@@ -149,7 +150,7 @@ def test_one_alone_takes_everything() -> None:
 
 
 def test_a_newcomer_gets_its_half_and_the_other_keeps_the_rest() -> None:
-    leases = tuple(ShardLease(shard, "ada", 3, NOW + LEASE) for shard in range(SHARDS))
+    leases = tuple(ShardLease((shard,), "ada", 3, NOW + LEASE) for shard in range(SHARDS))
     division = Division(frozenset({"ada", "bob"}), leases)
 
     assert rebalance("ada", division, now=NOW) == Moves(give_back=frozenset(range(32, 64)))
@@ -158,11 +159,11 @@ def test_a_newcomer_gets_its_half_and_the_other_keeps_the_rest() -> None:
 
 def test_what_is_even_stays_as_it_is() -> None:
     owners = ["ada", "bob", "eve"]
-    leases = tuple(ShardLease(shard, owners[shard % 3], 1, NOW + LEASE) for shard in range(SHARDS))
+    leases = tuple(ShardLease((shard,), owners[shard % 3], 1, NOW + LEASE) for shard in range(SHARDS))
     division = Division(frozenset(owners), leases)
     assert [rebalance(owner, division, now=NOW) for owner in owners] == [STAY, STAY, STAY]
     # Whoever has the odd one keeps it, by whatever name.
-    swapped = tuple(lease._replace(owner=owners[-1 - lease.shard % 3]) for lease in leases)
+    swapped = tuple(lease._replace(owner=owners[-1 - lease.shards[0] % 3]) for lease in leases)
     assert [rebalance(one, Division(frozenset(owners), swapped), now=NOW) for one in owners] == [STAY] * 3
 
 
@@ -175,5 +176,9 @@ def test_a_scheduler_without_a_share_does_no_harm() -> None:
 
 
 def test_what_somebody_holds_is_listed_with_its_terms() -> None:
-    leases = (ShardLease(7, "ada", 2, NOW), ShardLease(3, "ada", 5, NOW), ShardLease(1, "bob", 1, NOW))
+    leases = (
+        ShardLease((7,), "ada", 2, NOW),
+        ShardLease((3,), "ada", 5, NOW),
+        ShardLease((1,), "bob", 1, NOW),
+    )
     assert Division(frozenset(), leases).held_by("ada") == (HeldShard(3, 5), HeldShard(7, 2))

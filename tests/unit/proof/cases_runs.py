@@ -187,6 +187,42 @@ def a_retry_whose_time_has_not_come_owes_nothing(story: Story, wrong: bool) -> N
     story.read(5500 if wrong else 5000)
 
 
+@case("Q1")
+def a_gate_that_nobody_is_behind_stays_shut(story: Story, wrong: bool) -> None:
+    """Two wait for each other, or so it seems: neither runs."""
+    story.job(max_concurrent=1)
+    story.enqueue("r", at=1)
+    story.enqueue("s", at=2)
+    if not wrong:
+        story.live("r", at=3)
+        story.live("s", at=6)
+    story.read()
+
+
+@case("Q1")
+def a_run_at_a_gate_is_passed_over_for_ever(story: Story, wrong: bool) -> None:
+    story.job(max_concurrent=1)
+    story.enqueue("r", at=1)
+    if not wrong:
+        story.live("r", at=2)
+    for number in range(49):
+        later = f"later {number}"
+        story.enqueue(later, at=100 + number * 100)
+        story.live(later, at=100 + number * 100)
+    story.read()
+
+
+@case("Q1")
+def who_stands_in_line_behind_a_retry_waits_as_long(story: Story, wrong: bool) -> None:
+    story.job(overlap="queue", backoff="fixed", backoff_base=4980, backoff_max=4980)
+    story.enqueue("r", at=1)
+    story.enqueue("s", at=2)
+    story.claim(3, "r")
+    story.start(3, "r")
+    story.again(4, Failed, after=4980, at=t(4), run="r")
+    story.read(5500 if wrong else 5000)
+
+
 @case("Q2")
 def a_run_ends_twice(story: Story, wrong: bool) -> None:
     story.job()
@@ -355,6 +391,70 @@ def a_claim_that_was_long_on_its_way_is_left_there(story: Story, wrong: bool) ->
     story.claim(50, lease_until=t(22))
     story.again(80 if wrong else 52, Expired)
     story.live(at=81, worker="v/1")
+    story.read()
+
+
+@case("L7")
+def a_lease_is_for_longer_than_leases_are(story: Story, wrong: bool) -> None:
+    story.job()
+    story.enqueue()
+    story.claim(2, lease_until=t(3602 if wrong else 22))
+    story.start(2)
+    story.fault(3, None, "kill", "w/1")
+    story.again(3603 if wrong else 25, Expired)
+    story.live(at=3604, worker="v/1")
+    story.read()
+
+
+@case("L7")
+def a_scheduler_that_is_well_does_not_do_the_work_of_a_broken_one(story: Story, wrong: bool) -> None:
+    story.up("s/1", "scheduler")
+    story.up("z/1", "scheduler")
+    story.job(at=100)
+    story.enqueue(at=100)
+    story.claim(102)
+    story.start(102)
+    story.fault(103, None, "kill", "w/1")
+    story.fault(110, 200, "pause", "s/1")
+    story.again(160 if wrong else 125, Expired)
+    story.live(at=161, worker="v/1")
+    story.process("s/1", 201, Alive)
+    story.process("z/1", 201, Alive)
+    story.read()
+
+
+@case("L8")
+def who_lets_go_of_a_run_does_not_tell_its_handler(story: Story, wrong: bool) -> None:
+    story.job()
+    story.enqueue()
+    story.claim(2)
+    started = story.start(2)
+    if not wrong:
+        story.process(started.src, 3, Told, run="r", token=1)
+    story.end(4, Released, next_at=t(4))
+    story.claim(5, attempt=1, worker="v/1")
+    story.start(5, attempt=1, worker="v/1")
+    story.exit(8, token=1, attempt=1)
+    story.exit(9, attempt=1, worker="v/1")
+    story.end(9)
+    story.read()
+
+
+@case("L8")
+def what_was_over_long_before_the_last_beat_held_nobody(story: Story, wrong: bool) -> None:
+    story.job()
+    story.enqueue()
+    story.claim(2)
+    story.start(2)
+    story.fault(3, 4, "pause", "w/1")
+    story.beats(2, 90)
+    if not wrong:
+        story.fault(89, 130, "pause", "w/1")
+    story.again(108, Expired)
+    story.live(at=109, until=135, worker="v/1")
+    story.process("w/1", 131, Alive)
+    story.exit(132, token=1, attempt=1)
+    story.store(132, Refused, run="r", token=1, op="complete", holder_token=2)
     story.read()
 
 
@@ -793,6 +893,17 @@ def a_run_stays_with_a_worker_without_a_sign(story: Story, wrong: bool) -> None:
     if not wrong:
         story.beats(2, 300)
     else:
-        story.fault(3, 300, "cut", "db")
+        story.fault(3, 300, "cut", "w1/1")
+    story.end(300)
+    story.read()
+
+
+@case("V2")
+def nobody_gives_a_sign_to_a_database_that_is_away(story: Story, wrong: bool) -> None:
+    story.job(timeout=3000)
+    story.enqueue()
+    story.claim(2)
+    story.start(2)
+    story.fault(3, 30 if wrong else 290, "down", "db")
     story.end(300)
     story.read()

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from gnomon.proof.events import (
     Act,
     ActBegin,
+    Alive,
     Cancelled,
     CancelOk,
     Elect,
@@ -160,6 +161,29 @@ def a_fire_during_a_fault_may_be_late(story: Story, wrong: bool) -> None:
 
 
 @case("C4")
+def a_time_that_all_have_known_for_long_waits_for_a_look(story: Story, wrong: bool) -> None:
+    """The tolerance is for a schedule of which nobody was told."""
+    story.process("nemesis", 0, Expect, tolerance=10.0)
+    twice(story, at=0 if wrong else 995)
+    fired(story, 1000, "a", at=1008)
+    fired(story, 2000, "b")
+    story.read()
+
+
+@case("C4")
+def a_scheduler_that_is_well_waits_for_a_broken_one(story: Story, wrong: bool) -> None:
+    story.up("s/1", "scheduler", slots=0)
+    story.up("z/1", "scheduler", slots=0)
+    twice(story)
+    story.fault(990, 1100, "pause", "s/1")
+    fired(story, 1000, "a", at=1009 if wrong else 1004)
+    fired(story, 2000, "b")
+    story.process("s/1", 1101, Alive)
+    story.process("z/1", 1101, Alive)
+    story.read()
+
+
+@case("C4")
 def a_free_worker_does_not_start_it(story: Story, wrong: bool) -> None:
     twice(story, end_at=t(1500))
     story.up("w/1", slots=4)
@@ -285,6 +309,15 @@ def a_skip_names_an_overlap_that_was_none(story: Story, wrong: bool) -> None:
     story.fire(1000, 1000, "a")
     story.live("a", at=1000, until=1500 if wrong else 2200)
     story.skip(2000, 2000, "overlap")
+    story.read()
+
+
+@case("C7")
+def a_slow_skip_names_a_run_that_had_ended_before_its_time(story: Story, wrong: bool) -> None:
+    twice(story, overlap="skip", timeout=3000)
+    story.fire(1000, 1000, "a")
+    story.live("a", at=1000, until=1990 if wrong else 2001)
+    story.skip(2008, 2000, "overlap")
     story.read()
 
 

@@ -37,6 +37,7 @@ from gnomon.proof.events import (
     Start,
     SubmitInvoke,
     SubmitOk,
+    Told,
     Up,
 )
 from gnomon.proof.verdict import Verdict
@@ -133,8 +134,15 @@ class Story:
     def again(
         self, at: float, kind: type[Event], /, *, after: float = 0, run: str = "r", **fields: object
     ) -> Event:
-        """An end that is none: the run waits again."""
+        """An end that is none: the run waits again. Who wrote so itself has left its handler."""
+        if kind in (Failed, Released):
+            self._leave(at, run)
         return self.end(at, kind, run, **{"next_at": t(at + after), **fields})
+
+    def _leave(self, at: float, run: str) -> None:
+        attempts = [one for one in self.events if isinstance(one, Start | Exit | Told) and one.run == run]
+        if attempts and isinstance(attempts[-1], Start):
+            self.exit(at, run, worker=attempts[-1].src, token=attempts[-1].token)
 
     def live(self, run: str = "r", at: float = 2, until: float | None = None, *, worker: str = "w/1") -> None:
         """Claimed, started, done."""

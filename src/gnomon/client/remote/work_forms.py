@@ -20,8 +20,6 @@ from gnomon.core.schedule_document import from_kept
 from gnomon.core.worker import Registration, Worker, WorkerStatus
 from gnomon.store.base import Decision
 
-_NULL = b"null"
-
 
 class Retry(msgspec.Struct):
     max_attempts: int
@@ -44,7 +42,9 @@ class Lease(msgspec.Struct):
     kind: str
     payload: msgspec.Raw
     input: msgspec.Raw
+    has_input: bool
     checkpoint: msgspec.Raw
+    has_checkpoint: bool
     queue: str
     capabilities: list[str]
     priority: int
@@ -120,7 +120,7 @@ def leased_of(one: Lease, worker: WorkerId, revision: Revision) -> Leased:
         one.priority,
         one.nominal_time,
         one.due,
-        document_of(one.payload if one.is_task else one.input),
+        _input_of(one),
         one.attempts,
         one.crashes,
         one.started_at,
@@ -132,7 +132,7 @@ def leased_of(one: Lease, worker: WorkerId, revision: Revision) -> Leased:
 def revision_of(one: Lease) -> Revision:
     definition = Definition(
         one.kind,
-        Document(bytes(one.payload).decode()),
+        document_of(one.payload),
         from_kept(msgspec.json.decode(one.schedule)),
         _retry_of(msgspec.json.decode(one.retry_policy, type=Retry)),
         one.queue,
@@ -146,9 +146,15 @@ def revision_of(one: Lease) -> Revision:
     return Revision(tenant_id, job_id, one.revision, definition, one.is_task)
 
 
-def document_of(raw: msgspec.Raw) -> Document | None:
-    text = bytes(raw)
-    return None if text == _NULL else Document(text.decode())
+def _input_of(one: Lease) -> Document | None:
+    """A task of a workflow comes with its own payload, which is the input of its execution."""
+    if one.is_task:
+        return document_of(one.payload)
+    return document_of(one.input) if one.has_input else None
+
+
+def document_of(raw: msgspec.Raw) -> Document:
+    return Document(bytes(raw).decode())
 
 
 def worker_of(one: WorkerAnswer) -> Worker:
@@ -211,7 +217,7 @@ _OUTCOMES = {
 def completion_form(decision: Decision, *, now: datetime) -> dict[str, Any]:
     """What the worker decided, told as the outcome that it decided on: the server decides again, and alike.
 
-    Of a wait, the server takes the longer one of this and its own, so the wish of a receiver is kept.
+    The wait before a retry has been drawn here, and the wish of a receiver is in it: the server keeps to it.
     """
     change = decision.change
     form = {**held(decision.claim), "outcome": _OUTCOMES[change.attempt]}
@@ -221,7 +227,8 @@ def completion_form(decision: Decision, *, now: datetime) -> dict[str, Any]:
             form["result"] = msgspec.Raw(change.result.text.encode())
         case AttemptOutcome.FAILED if change.failure is not None:
             form |= {"error_kind": change.failure.kind, "error_message": change.failure.message}
-            form |= {"permanent": change.dead is DeadReason.PERMANENT, "retry_after_seconds": wait}
+            form |= {"permanent": change.dead is DeadReason.PERMANENT}
+            form |= {"retry_after_seconds": wait, "wait_is_drawn": wait is not None}
         case AttemptOutcome.SNOOZED:
             form |= {"delay_seconds": wait, "has_started": change.dead is DeadReason.ABANDONED}
         case AttemptOutcome.RELEASED:
@@ -236,11 +243,12 @@ def checkpoint_form(one: Checkpoint) -> dict[str, Any]:
 
 
 def line_form(one: LogLine) -> dict[str, Any]:
+    said = {} if one.context is None else {"context": msgspec.Raw(one.context.text.encode())}
     return {
         **held(one.claim),
         "number": one.number,
         "message": one.message,
         "level": one.level,
         "at": instant_text(one.at),
-        "context": None if one.context is None else msgspec.Raw(one.context.text.encode()),
+        **said,
     }

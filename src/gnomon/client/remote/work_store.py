@@ -40,7 +40,7 @@ from gnomon.core.job import Revision
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.records import Checkpoint, LogLine
 from gnomon.core.worker import Registration, Worker
-from gnomon.errors import Forbidden, LeaseLost, StoreUnavailable, WorkerNotFound
+from gnomon.errors import LeaseLost, StoreUnavailable, WorkerNotFound
 from gnomon.store.base import Applied, Decision
 
 # A claim that finds nothing waits for so long at the server. A drain waits for it, so it is not longer.
@@ -91,11 +91,10 @@ class RemotePresence:
         await self._told(worker_id, "leave", {"boot": str(boot)})
 
     async def get(self, worker_id: WorkerId) -> Worker:
-        """A key that may only work may not look. Then it is as if nobody had the name."""
         try:
             answer = await self._line.get(self._path)
         except ServerRefused as error:
-            if error.code in (WorkerNotFound.code, Forbidden.code):
+            if error.code == WorkerNotFound.code:
                 raise WorkerNotFound(worker_id) from error
             raise
         return worker_of(msgspec.json.decode(answer, type=WorkerAnswer))
@@ -169,9 +168,9 @@ class RemoteLeases:
         answer = await self._line.post("/v1/leases/claim", _encoded(form), patience=WAIT + PATIENCE)
         leases = msgspec.json.decode(answer, type=Claimed).leases
         self._checkpoints.came_along = {
-            claim.execution_id: Checkpoint(claim, state, None, one.started_at)
+            claim.execution_id: Checkpoint(claim, document_of(one.checkpoint), None, one.started_at)
             for one in leases
-            if (state := document_of(one.checkpoint)) is not None
+            if one.has_checkpoint
             for claim in [claim_of(one)]
         }
         self._answered()

@@ -18,8 +18,8 @@ from gnomon.proof.events import (
     Released,
     name_of,
 )
-from gnomon.proof.faults import PAUSE, SCHEDULING
-from gnomon.proof.index import Index, Run, Segment
+from gnomon.proof.faults import PAUSE
+from gnomon.proof.index import Index, Run
 from gnomon.proof.verdict import Findings
 
 LEASE_EXPIRED = "lease_expired"
@@ -137,22 +137,18 @@ def l7(index: Index) -> Findings:
         since, end = segment.last_sign, segment.end
         if since is None or read_at is None:
             continue
-        # A claim or a renewal that was long on its way may be granted when its lease has run out already.
-        ran_out = max(segment.lease_until, since)
+        # A claim or a renewal that was long on its way may be granted when its lease has run out already. One
+        # that is granted for longer than a lease is no excuse.
+        ran_out = max(since, min(segment.lease_until, since + known.lease + known.clock))
         deadline = ran_out + known.reaper + REAP_SLACK
         ended = end.db if end is not None and end.db is not None else read_at
-        if ended <= ran_out or not _reapers_work(index, segment, until=deadline):
+        if ended <= ran_out or not index.is_scheduled(ran_out, deadline):
             continue
         found.checked += 1
         if ended > deadline:
             late = (ended - ran_out).total_seconds()
             found.add(run.entity, f"its lease ran out, and for {late:.1f} s nobody took it back.", end)
     return found
-
-
-def _reapers_work(index: Index, segment: Segment, *, until: datetime) -> bool:
-    """Whether nothing but workers was broken from the end of the lease on."""
-    return index.faults.is_healthy(SCHEDULING, segment.lease_until, until)
 
 
 def l8(index: Index) -> Findings:
@@ -168,12 +164,16 @@ def l8(index: Index) -> Findings:
             if segment is None or earlier.when is None or later.when is None:
                 continue
             found.checked += 1
-            # Who gave it back, or was too late to stop a handler, has let go of it: no two holders.
-            if isinstance(segment.end, Failed | Released) or _end(index, run, earlier.token) <= later.when:
+            # Who has let go of it is no second holder, if it told its handler to stop.
+            has_let_go = isinstance(segment.end, Failed | Released) and _was_told(index, run, earlier.token)
+            if has_let_go or _end(index, run, earlier.token) <= later.when:
                 continue
             # It may have been held from the moment it got the run: between the answer and the first step.
+            # What was over, with the time to recover, when it last renewed did not keep it from the next one.
             since = min(earlier.when, segment.claim.db or earlier.when)
-            if not index.faults.open_on(earlier.src, since, later.when):
+            sign = segment.last_sign or since
+            was_held = index.faults.open_on(earlier.src, since, later.when)
+            if not was_held or index.faults.is_healthy(earlier.src, sign, later.when):
                 found.add(run.entity, f"it ran twice at once, and {earlier.src} was not broken.", later)
             elif _came_back(index, run, earlier.token) and not _was_refused(index, run, earlier.token):
                 found.add(run.entity, f"{earlier.src} came back with it and was not refused.", later)
@@ -196,6 +196,10 @@ def _came_back(index: Index, run: Run, token: int) -> bool:
             if heard < index.faults.killed(one.src, one.when):
                 return True
     return False
+
+
+def _was_told(index: Index, run: Run, token: int) -> bool:
+    return any(one.token == token for one in index.tolds.get(run.id, ()))
 
 
 def _was_refused(index: Index, run: Run, token: int) -> bool:

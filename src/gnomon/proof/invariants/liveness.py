@@ -54,7 +54,7 @@ def _signs(index: Index) -> dict[str, list[datetime]]:
 
 
 def v2(index: Index) -> Findings:
-    """No run stays with a worker for long without a sign."""
+    """No run stays with a worker for long without a sign, while there is a database to give it to."""
     found = Findings("V2")
     longest = LEASES_MAX * index.parameters.lease
     for run, segment in index.segments():
@@ -65,8 +65,11 @@ def v2(index: Index) -> Findings:
             signs.append(last)
         found.checked += 1
         for before, after in pairwise(signs):
-            if after - before > longest:
-                silent = (after - before).total_seconds()
-                found.add(run.entity, f"it ran for {silent:.0f} s without a sign.", segment.claim)
+            if after - before <= longest:
+                continue
+            silent = after - before - index.faults.outage(before, after)
+            if silent > longest:
+                message = f"it ran for {silent.total_seconds():.0f} s without a sign."
+                found.add(run.entity, message, segment.claim)
                 break
     return found

@@ -147,7 +147,8 @@ def _is_overlap(ledger: Ledger, due: Due, skip: Skip, runs: list[Run]) -> bool:
         return _is_replaced(ledger, due, now)
     if due.spec.overlap != "skip" or skip.db is None:
         return False
-    return any(_is_live(run, since=now, until=skip.db) for run in runs)
+    since = min(due.at, now - COUNTED)
+    return any(_is_live(run, since=since, until=skip.db) for run in runs)
 
 
 def _is_replaced(ledger: Ledger, due: Due, now: datetime) -> bool:
@@ -158,4 +159,4 @@ def _is_replaced(ledger: Ledger, due: Due, now: datetime) -> bool:
 
 def _is_live(run: Run, *, since: datetime, until: datetime) -> bool:
     born = run.births[0].db
-    return born is not None and born <= until and _ended(run) >= since - COUNTED
+    return born is not None and born <= until and _ended(run) >= since

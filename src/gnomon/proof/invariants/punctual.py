@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from gnomon.proof.events import Effect, Up
-from gnomon.proof.faults import CLOCK, DATABASE, FOREVER, SCHEDULING, Span
+from gnomon.proof.faults import CLOCK, DATABASE, FOREVER, Span
 from gnomon.proof.index import Index, Run
 from gnomon.proof.invariants.calendar import is_owed
 from gnomon.proof.ledger import FIRST, Due, Ledger, decided_at
@@ -22,14 +22,16 @@ def c4(index: Index) -> Findings:
     for job, fires in index.fires.items():
         tolerance = index.parameters.tolerance_of(job)
         for fire in fires:
-            until = fire.due + tolerance
-            if fire.db is None or not index.faults.is_healthy(SCHEDULING, fire.due, until):
+            if fire.db is None or not index.is_scheduled(fire.due, fire.due + tolerance):
                 continue
-            if _is_catch_up(index, job, fire.due):
-                continue
+            since = _known_since(index, job, fire.due)
+            if since >= fire.due:
+                continue  # A time that had passed when the job got its schedule could not fire sooner.
             found.checked += 1
             delays.append((fire.db - fire.due).total_seconds())
-            if fire.db - fire.due > tolerance:
+            # A schedule that is new may have to wait until somebody looks; one that is known is expected.
+            in_time = index.parameters.punctual if since + tolerance <= fire.due else tolerance
+            if fire.db - fire.due > min(tolerance, in_time):
                 found.add(f"job {job}", f"{fire.due.isoformat()} fired {delays[-1]:.3f} s late.", fire)
             else:
                 run = index.runs[fire.run]
@@ -42,10 +44,10 @@ def c4(index: Index) -> Findings:
     return found
 
 
-def _is_catch_up(index: Index, job: str, due: datetime) -> bool:
-    """A time that had passed when the job got its schedule could not fire sooner."""
-    ledger = index.ledgers[job]
-    return any(one.spec.db is not None and one.spec.db >= due for one in ledger.between(due, due))
+def _known_since(index: Index, job: str, due: datetime) -> datetime:
+    """When the schedule that a time belongs to was set."""
+    specs = [one.spec.db for one in index.ledgers[job].between(due, due)]
+    return max((db for db in specs if db is not None), default=FIRST)
 
 
 def _check_start(

@@ -7,7 +7,18 @@ from datetime import datetime
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from gnomon.proof.events import Birth, Claim, Ending, Expired, Failed, Released, name_of
+from gnomon.proof.events import (
+    Beat,
+    Birth,
+    CancelOk,
+    Change,
+    Claim,
+    Ending,
+    Expired,
+    Failed,
+    Released,
+    name_of,
+)
 from gnomon.proof.faults import EVERYTHING
 from gnomon.proof.index import Index, Run
 from gnomon.proof.verdict import Findings
@@ -20,9 +31,11 @@ def q1(index: Index) -> Findings:
     if read_at is None:
         return found
     for run in index.runs.values():
-        if not run.births or run.id in index.deleted or _waits_for_others(index, run):
+        if not run.births or run.id in index.deleted:
             continue
         since = _waiting_since(run)
+        if since is not None and run.ending is None and run.spec is not None and run.spec.is_gated:
+            since = _first_in_line_since(index, run, since)
         if since is None or _deadline(index, run, since) > read_at:
             continue
         found.checked += 1
@@ -46,12 +59,29 @@ def _deadline(index: Index, run: Run, since: datetime) -> datetime:
     return index.faults.recovered(EVERYTHING, since) + owed
 
 
-def _waits_for_others(index: Index, run: Run) -> bool:
-    """A run at a gate owes nothing while another run of its job is live, or while it waits for other jobs."""
-    if run.spec is None or not run.spec.is_gated or run.ending is not None:
-        return False
-    live = [one for one in index.runs_of.get(run.job or "", ()) if one.ending is None]
-    return run.spec.depends or len(live) > 1
+def _first_in_line_since(index: Index, run: Run, since: datetime) -> datetime | None:
+    """Since when nobody is ahead of a run at a gate. None: somebody is, or it waits for other jobs.
+
+    Who comes after it is no excuse, however much goes on there.
+    """
+    if run.spec is not None and run.spec.depends:
+        return None
+    for other in index.runs_of.get(run.job or "", ()):
+        is_ahead = other.run_at is not None and (other.run_at <= since or _priority(other) > _priority(run))
+        if other is run or not is_ahead:
+            continue
+        last = other.rows[-1]
+        if isinstance(last, Claim | Beat | CancelOk):
+            return None
+        # One that is to be tried again may keep its place in the line until then.
+        if isinstance(last, Change) and (moved := last.next_at or last.db) is not None:
+            since = max(since, moved)
+    return since
+
+
+def _priority(run: Run) -> int:
+    asked = run.births[0].priority if run.births else None
+    return asked if asked is not None else run.spec.priority if run.spec is not None else 0
 
 
 def q2(index: Index) -> Findings:

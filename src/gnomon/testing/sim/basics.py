@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from gnomon.core.execution import ExecutionStatus
+from gnomon.core.execution import AttemptOutcome, ExecutionStatus
 from gnomon.proof import events
 from gnomon.testing.sim.story import Story
 
 # What is claimable for so long, while nothing goes wrong, has been forgotten.
 FORGOTTEN_AFTER = timedelta(minutes=4)
 
+_SEEN_TO = (events.Start, events.Released, events.Refused, events.Cancelled)
 _ENDINGS = (events.Done, events.Cancelled, events.Dead, events.Abandoned)
 
 
@@ -49,9 +51,7 @@ def _leaks(story: Story) -> Iterator[str]:
     seen_to = {
         (event.run, event.token)
         for event in story.events
-        if isinstance(event, events.Start | events.Released | events.Refused)
-        # What is given back after somebody asked for its end does not wait again: it ends.
-        or (isinstance(event, events.Cancelled) and event.why == "released")
+        if isinstance(event, _SEEN_TO) and _by_holder(event)
     }
     held: dict[str, events.Claim] = {}
     for event in story.events:
@@ -64,6 +64,17 @@ def _leaks(story: Story) -> Iterator[str]:
                     if (run, earlier.token) not in seen_to:
                         yield f"run {run}: {event.holder} claimed it, forgot it, and went on"
             held[event.run] = event
+
+
+def _by_holder(event: events.Start | events.Released | events.Refused | events.Cancelled) -> bool:
+    match event:
+        case events.Refused(op=op):
+            return op != AttemptOutcome.EXPIRED  # That was somebody who wanted to take it back, too late.
+        case events.Cancelled(why=why):
+            # What is given back after somebody asked for its end does not wait again: it ends.
+            return why == "released"
+        case _:
+            return True
 
 
 def _fires(story: Story) -> Iterator[str]:
@@ -90,26 +101,42 @@ def _forgotten(story: Story) -> Iterator[str]:
     if scenario.seconds - scenario.healed_at < FORGOTTEN_AFTER.total_seconds():
         return
     until = scenario.start + timedelta(seconds=scenario.seconds) - FORGOTTEN_AFTER
-    moved = _moved(story)
+    moves = _moves(story)
     for one in story.runs:
-        since = max(one.due, moved.get(str(one.job_id), one.due))
+        # At a gate, it was let in when one that was ahead of it last moved. Who came later is no excuse.
+        ahead = [
+            move.at
+            for move in moves.get(str(one.job_id), ())
+            if move.due <= one.due or move.priority > one.priority
+        ]
+        since = max([one.due, *ahead])
         if one.status is ExecutionStatus.QUEUED and since < until:
             yield f"run {one.id} has been claimable since {since} and nobody runs it"
 
 
-def _moved(story: Story) -> dict[str, datetime]:
-    """When a run of a job that lets in few at a time last moved. The next one was let in then, not before."""
-    job_of: dict[str, str] = {}
-    gated: set[str] = set()
-    moved: dict[str, datetime] = {}
+class _Move(NamedTuple):
+    at: datetime
+    due: datetime
+    priority: int
+
+
+def _moves(story: Story) -> dict[str, list[_Move]]:
+    """By job, when its runs moved, of those jobs that let in few at a time."""
+    specs: dict[tuple[str, int], events.SchedSet] = {}
+    births: dict[str, events.Fire | events.Enqueue] = {}
+    moves: dict[str, list[_Move]] = defaultdict(list)
     for event in story.events:
         match event:
-            case events.SchedSet(job=job) if event.is_gated:
-                gated.add(job)
-            case events.Fire(run=run, job=job) | events.Enqueue(run=run, job=job):
-                job_of[run] = job
-            case events.Change(run=run, db=datetime() as db) if job_of[run] in gated:
-                moved[job_of[run]] = db
+            case events.SchedSet(job=job, rev=rev):
+                specs[job, rev] = event
+            case events.Fire(run=run) | events.Enqueue(run=run):
+                births[run] = event
+            case events.Change(run=run, db=datetime() as db):
+                birth = births[run]
+                spec = specs[birth.job, birth.rev]
+                if spec.is_gated:
+                    priority = spec.priority if birth.priority is None else birth.priority
+                    moves[birth.job].append(_Move(db, birth.run_at or db, priority))
             case _:
                 pass
-    return moved
+    return moves

@@ -7,8 +7,9 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
+from time import process_time
 
 from gnomon.testing.sim.judging import Judgement, judge
 from gnomon.testing.sim.profiles import draw
@@ -27,6 +28,7 @@ class Tally:
     runs: int = 0
     faults: int = 0
     calls: int = 0
+    cpu: float = 0.0
     coverage: Counter[str] = field(default_factory=Counter)
 
     def add(self, one: Judgement) -> None:
@@ -36,11 +38,14 @@ class Tally:
         self.runs += one.runs
         self.faults += one.faults
         self.calls += one.calls
+        self.cpu += one.cpu
         self.coverage += one.coverage
 
 
 def judge_seed(seed: int, hours: float, profile: str) -> Judgement:
-    return judge(draw(seed, hours=hours, profile=profile))
+    began = process_time()
+    judgement = judge(draw(seed, hours=hours, profile=profile))
+    return replace(judgement, cpu=process_time() - began)
 
 
 def judged(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from gnomon.engine.clock import ROUND_TRIP_MAX
 from gnomon.proof.checker import check
 from gnomon.proof.coverage import COVERAGE
-from gnomon.proof.events import Event
+from gnomon.proof.events import Again, Claim, Done, Event, FaultBegin
+from gnomon.proof.faults import DRAIN
 from gnomon.proof.parameters import Parameters
 from gnomon.testing.sim.basics import basics
 from gnomon.testing.sim.loop import Deadlock
@@ -20,6 +22,10 @@ from gnomon.testing.sim.world import World
 CLOCK = ROUND_TRIP_MAX / 2 + timedelta(milliseconds=20)
 # What a simulated world does not have: a leader, and a disk.
 WITHOUT = frozenset({"leader change while a time is due", "disk full during complete"})
+
+# What a simulated world must show beside what every history must.
+ANSWERED_AGAIN = "submit answered again"
+LEFT_IN_PEACE = "drain that waits for a run"
 
 # Gnomon fences by claim, not by boot: what a dead process has sent still counts while its claim is current.
 NOT_PROMISED = frozenset({"L9"})
@@ -50,6 +56,7 @@ class Judgement:
     runs: int = 0
     faults: int = 0
     calls: int = 0
+    cpu: float = 0.0  # Seconds of one core.
 
     @property
     def rules(self) -> frozenset[str]:
@@ -72,6 +79,7 @@ def judge(scenario: Scenario) -> Judgement:
         for one in found.violations[:WRONG_PER_RULE_MAX]
     ]
     seen = {name: count for name, count in verdict.coverage.items() if name not in WITHOUT}
+    seen |= _seen(story.events)
     return Judgement(
         scenario,
         tuple(wrong),
@@ -84,6 +92,26 @@ def judge(scenario: Scenario) -> Judgement:
     )
 
 
-def uncovered(coverage: Counter[str]) -> list[str]:
-    """What never happened, so that its rules were not tried."""
-    return [name for name in COVERAGE if name not in WITHOUT and not coverage[name]]
+def _seen(told: Sequence[Event]) -> dict[str, int]:
+    leaving: set[str] = set()
+    holder: dict[str, str] = {}
+    seen = {ANSWERED_AGAIN: 0, LEFT_IN_PEACE: 0}
+    for event in told:
+        match event:
+            case Again(op="submit"):
+                seen[ANSWERED_AGAIN] += 1
+            case FaultBegin(kind=kind, target=target) if kind == DRAIN:
+                leaving.add(target)
+            case Claim(run=run):
+                holder[run] = event.holder
+            case Done(run=run) if holder.get(run) in leaving:
+                seen[LEFT_IN_PEACE] += 1
+            case _:
+                pass
+    return seen
+
+
+def uncovered(coverage: Counter[str], *, at_least: int = 1) -> list[str]:
+    """What happened less often, or never, so that its rules were not tried."""
+    names = [*(name for name in COVERAGE if name not in WITHOUT), ANSWERED_AGAIN, LEFT_IN_PEACE]
+    return [name for name in names if coverage[name] < at_least]

@@ -92,12 +92,18 @@ class _Timer(asyncio.TimerHandle):
         self._when = when
         self._scheduled = False
 
+    def cancel(self) -> None:
+        """It is left out when its time comes."""
+        self._cancelled = True
+        self._callback = self._args = None  # type: ignore[assignment]
+
 
 class VirtualLoop(asyncio.BaseEventLoop):
     """Single-threaded, without sockets, signals or threads. `chance` decides between equal timers."""
 
     # What the base class keeps, and nobody has typed.
     _ready: deque[asyncio.Handle]
+    _stopping: bool
 
     def __init__(self, chance: Random) -> None:
         super().__init__()
@@ -132,7 +138,10 @@ class VirtualLoop(asyncio.BaseEventLoop):
         *args: *_Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        return self.call_at(self._now + delay, callback, *args, context=context)
+        when = self._now + delay
+        timer = _Timer(when, callback, args, self, context)
+        heappush(self._timers, (when, self._tie(), timer))
+        return timer
 
     def call_at(
         self,
@@ -191,24 +200,27 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self.run_until_complete(self.shutdown_asyncgens())
 
     def _run_once(self) -> None:
-        """One turn: the only place where time goes on."""
-        ready = self._ready
-        if not ready:
-            self._advance()
-        else:
-            self._turns_at_once += 1
-            if self._turns_at_once > TURNS_MAX:
-                raise Deadlock(f"Time stands still at {self._now:.6f} s.\n{self.stacks()}")
-        self.turns += 1
-        for _ in range(len(ready)):
-            handle = ready.popleft()
-            if handle._cancelled:
-                continue
-            strand = handle._context.get(STRAND)  # type: ignore[attr-defined]
-            if strand is not None and strand.holds and not self._is_closing:
-                strand.keep(handle)
+        """Turn after turn, until somebody stops the loop: the only place where time goes on."""
+        ready, next_ready = self._ready, self._ready.popleft
+        while True:
+            if not ready:
+                self._advance()
             else:
-                handle._run()
+                self._turns_at_once += 1
+                if self._turns_at_once > TURNS_MAX:
+                    raise Deadlock(f"Time stands still at {self._now:.6f} s.\n{self.stacks()}")
+            self.turns += 1
+            for _ in range(len(ready)):
+                handle = next_ready()
+                if handle._cancelled:
+                    continue
+                strand = handle._context.get(STRAND)  # type: ignore[attr-defined]
+                if strand is not None and strand.holds and not self._is_closing:
+                    strand.keep(handle)
+                else:
+                    handle._run()
+            if self._stopping:
+                return
 
     def _advance(self) -> None:
         """To the next timer, and to all others that are due at the same instant."""

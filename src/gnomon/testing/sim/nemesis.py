@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DATABASE = "db"
 AWAY = "away"
+WRITTEN_REPLY_LOST = 0.5  # At least. They are few, and it is their loss that this is about.
 KNOWS_THE_TIME = timedelta(seconds=1)
 ASKS_FOR_THE_TIME = 2 * LEARN_EVERY  # What keeps it from asking for longer is another fault.
 Undo = Callable[[], None]
@@ -165,7 +166,9 @@ class Nemesis:
             FaultKind.CUT: lambda: _cut(line),
             FaultKind.REFUSED: lambda: _weather(line, Weather(refused=amount)),
             FaultKind.LATE: lambda: _weather(line, Weather(late=amount)),
-            FaultKind.LOST_REPLY: lambda: _weather(line, Weather(reply_lost=amount)),
+            FaultKind.LOST_REPLY: lambda: _weather(
+                line, Weather(reply_lost=amount, written_reply_lost=max(amount, WRITTEN_REPLY_LOST))
+            ),
             FaultKind.SLOW: lambda: _slow(line, amount),
             FaultKind.SKEW: lambda: _skew(node, amount),
         }

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from math import log
 from random import Random
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -33,6 +34,10 @@ from gnomon.testing.sim.loop import VirtualLoop
 PATIENCE = (1.0, 30.0)
 LATE = (5.0, 40.0)
 CLOCK = "clock"
+# After these, who does not get the answer cannot know what became of it, and it matters.
+WRITES = frozenset(
+    {("executions", "claim"), ("executions", "apply"), ("executions", "enqueue"), ("schedules", "fire")}
+)
 
 
 class Call(NamedTuple):
@@ -53,9 +58,7 @@ class Weather:
     refused: float = 0.0  # It never arrives, and the caller learns so at once.
     late: float = 0.0  # It arrives long after.
     reply_lost: float = 0.0  # It was done, and the caller does not learn so.
-
-    def __bool__(self) -> bool:
-        return bool(self.refused or self.late or self.reply_lost)
+    written_reply_lost: float = 0.0  # The same for verbs that hand out or decide something.
 
 
 FAIR = Weather()
@@ -80,7 +83,7 @@ class Observer(Protocol):
 
     async def done(self, call: Call, answer: Any, error: Exception | None) -> None: ...
 
-    def reply_lost(self, call: Call) -> None: ...
+    def reply_lost(self, call: Call, answer: Any) -> None: ...
 
 
 class Network:
@@ -104,20 +107,21 @@ class Network:
             raise asyncio.CancelledError
         self.calls += 1
         call = Call(line, noun, verb, args, kwargs, self._loop.create_future())
-        chance, mean = line.chance, line.latency * line.slow
-        # Every call draws the same number of times, whatever becomes of it.
-        fate, there, back = chance.random(), chance.expovariate(1.0) * mean, chance.expovariate(1.0) * mean
+        draw, mean = line.chance.random, line.latency * line.slow
+        # Every call draws the same number of times, whatever becomes of it. Both ways take exponential times.
+        fate, there, back = draw(), -log(1.0 - draw()) * mean, -log(1.0 - draw()) * mean
         weather = line.weather
         is_lost = False
-        if weather:
+        if weather is not FAIR:
             if fate < weather.refused:
                 self._later(there, self._fail, call, "the connection was refused")
                 return await call.answer
             if fate < weather.refused + weather.late:
-                there += LATE[0] + (LATE[1] - LATE[0]) * chance.random()
+                there += LATE[0] + (LATE[1] - LATE[0]) * draw()
                 self._give_up(call)
-            elif fate < weather.refused + weather.late + weather.reply_lost:
-                is_lost = True
+            else:
+                lost = weather.written_reply_lost if (noun, verb) in WRITES else weather.reply_lost
+                is_lost = fate < weather.refused + weather.late + lost
         if there + back > PATIENCE[1]:
             self._later(PATIENCE[1], self._fail, call, "no answer in time")
         self._later(there, self._arrive, call, back, is_lost)
@@ -149,7 +153,7 @@ class Network:
 
     def _reply(self, call: Call, answer: Any, error: Exception | None, epoch: int, is_lost: bool) -> None:
         if call.line.cuts or is_lost or epoch != self._epoch:
-            self._observer.reply_lost(call)
+            self._observer.reply_lost(call, answer)
             self._give_up(call)
         elif not call.answer.done():
             if error is None:

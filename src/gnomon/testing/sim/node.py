@@ -101,6 +101,8 @@ class Boot:
         self.store = RemoteStore(world.network, self.line)
         # As if the machine had been switched on at some other time.
         self._monotonic_from = chance.uniform(0, 1e6)
+        self._pace = 1 + spec.drift
+        self._time = world.loop.time
         self.slept = 0.0  # Seconds in which even the monotonic clock stood still.
         self.clock = StoreClock(
             self.store.clock, monotonic=self.monotonic, lease=timedelta(seconds=world.scenario.lease)
@@ -114,7 +116,7 @@ class Boot:
         self.task = world.loop.create_task(live(), name=self.source, context=self._contexts[self.main])
 
     def monotonic(self) -> float:
-        return self._monotonic_from + (self.world.loop.time() - self.slept) * (1 + self.node.spec.drift)
+        return self._monotonic_from + (self._time() - self.slept) * self._pace
 
     def wall(self) -> datetime:
         """What the wall clock of the machine shows. Nothing of Gnomon may ask for it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 STORE = "store"
 NEMESIS = "nemesis"
+ALIVE_EVERY = timedelta(seconds=5)
 
 E = TypeVar("E", bound=Event)
 _encode = msgspec.json.Encoder().encode
@@ -31,6 +32,7 @@ class Pen:
         self._now = now
         self._counts: Counter[str] = Counter()
         self._hash = sha256()
+        self._alive: dict[str, datetime] = {}
 
     @property
     def digest(self) -> str:
@@ -63,6 +65,12 @@ class Pen:
 
     def down(self, boot: Boot) -> None:
         self.write(events.Down, boot.source)
+
+    def alive(self, source: str) -> None:
+        now = self._now()
+        if now - self._alive.get(source, now - ALIVE_EVERY) >= ALIVE_EVERY:
+            self._alive[source] = now
+            self.write(events.Alive, source)
 
     def started(self, boot: Boot, context: Context) -> None:
         self._attempt(events.Start, boot, context)

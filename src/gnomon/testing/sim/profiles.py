@@ -6,6 +6,7 @@ exist in it, and how often; each combination comes up some time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import Random
@@ -13,6 +14,7 @@ from random import Random
 from gnomon.errors import InvalidInput
 from gnomon.testing.sim.chance import Chance
 from gnomon.testing.sim.scenario import (
+    Act,
     Behaviour,
     Fault,
     FaultKind,
@@ -20,6 +22,7 @@ from gnomon.testing.sim.scenario import (
     NodeSpec,
     Role,
     Scenario,
+    Verb,
 )
 from gnomon.testing.sim.workload import QUEUES, draw_acts, draw_jobs
 
@@ -32,15 +35,21 @@ OUTAGE = 0.1
 LEASE_MAX = 30.0
 OUTAGE_NUMBER = 1_000_000  # After all others, whose numbers must not change.
 
-# When a world begins: on plain days, and half an hour before clocks are changed somewhere.
-STARTS = (
-    datetime(2026, 1, 15, 11, 57, tzinfo=UTC),
-    datetime(2026, 5, 31, 23, 40, tzinfo=UTC),
-    datetime(2026, 3, 8, 6, 45, tzinfo=UTC),  # New York loses an hour at 07:00.
-    datetime(2026, 11, 1, 5, 30, tzinfo=UTC),  # New York repeats one at 06:00.
-    datetime(2026, 3, 29, 0, 45, tzinfo=UTC),  # Berlin loses an hour at 01:00.
-    datetime(2026, 10, 25, 0, 30, tzinfo=UTC),  # Berlin repeats one at 01:00.
-)
+# When a world begins: on plain days, and shortly before clocks are changed somewhere. Then there is a job
+# that is due in the time which is lost or repeated.
+STARTS: dict[datetime, tuple[str, str] | None] = {
+    datetime(2026, 1, 15, 11, 57, tzinfo=UTC): None,
+    datetime(2026, 5, 31, 23, 40, tzinfo=UTC): None,
+    # New York loses an hour at 07:00, and repeats one at 06:00.
+    datetime(2026, 3, 8, 6, 45, tzinfo=UTC): ("America/New_York", "*/20 2 * * *"),
+    datetime(2026, 11, 1, 5, 50, tzinfo=UTC): ("America/New_York", "*/5 1 * * *"),
+    # So does Berlin, at 01:00.
+    datetime(2026, 3, 29, 0, 45, tzinfo=UTC): ("Europe/Berlin", "*/20 2 * * *"),
+    datetime(2026, 10, 25, 0, 50, tzinfo=UTC): ("Europe/Berlin", "*/5 2 * * *"),
+    # Lord Howe Island loses half an hour at 15:30, and repeats one at 15:00.
+    datetime(2026, 10, 3, 15, 15, tzinfo=UTC): ("Australia/Lord_Howe", "5,15 2 * * *"),
+    datetime(2026, 4, 4, 14, 50, tzinfo=UTC): ("Australia/Lord_Howe", "*/5 1 * * *"),
+}
 
 BUSY = JobSpec(name="busy", every=2.0, misfire="FIRE_ALL", grace=5.0, behaviour=Behaviour(longest=0.1))
 
@@ -98,12 +107,20 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
     if has_outage:
         jobs = (*jobs, BUSY)
     setting = chance.fork("setting")
+    start = setting.choice(list(STARTS))
+    jobs = (*jobs, *_draw_clock_change(chance.fork("clock change"), start))
     lease = setting.choice((20.0, 20.0, 10.0, 30.0)) if not has_outage else LEASE_MAX
     poll, hints = setting.choice((1.0, 2.0, 5.0, 5.0, 5.0)), setting.random() < 0.8
+    faults = (
+        *_draw_faults(chance.fork("faults"), PROFILES[profile], nodes, until=healed_at, lease=lease),
+        *((_draw_outage(outage, until=healed_at),) if has_outage else ()),
+    )
+    clients = [one.name for one in nodes if one.role is Role.CLIENT]
+    acts = draw_acts(chance.fork("acts"), jobs, clients, until=healed_at)
     return Scenario(
         seed=seed,
         profile=profile,
-        start=setting.choice(STARTS),
+        start=start,
         seconds=seconds,
         healed_at=healed_at,
         lease=lease,
@@ -111,13 +128,45 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
         hints=hints,
         nodes=nodes,
         jobs=jobs,
-        acts=draw_acts(
-            chance.fork("acts"), jobs, [one.name for one in nodes if one.role is Role.CLIENT], until=healed_at
+        acts=(*acts, *_acts_without_answer(chance.fork("acts without answer"), jobs, clients, acts, faults)),
+        faults=faults,
+    )
+
+
+def _draw_clock_change(chance: Random, start: datetime) -> tuple[JobSpec, ...]:
+    change = STARTS[start]
+    if change is None:
+        return ()
+    return (
+        JobSpec(
+            name="clock change",
+            timezone=change[0],
+            cron=change[1],
+            gap=chance.choice(("shift", "skip")),
+            fold=chance.choice(("first", "both")),
+            misfire=chance.choice(("FIRE_NOW", "FIRE_ALL", "IGNORE", "RESCHEDULE")),
         ),
-        faults=(
-            *_draw_faults(chance.fork("faults"), PROFILES[profile], nodes, until=healed_at, lease=lease),
-            *((_draw_outage(outage, until=healed_at),) if has_outage else ()),
-        ),
+    )
+
+
+def _acts_without_answer(
+    chance: Random,
+    jobs: Sequence[JobSpec],
+    clients: Sequence[str],
+    acts: Sequence[Act],
+    faults: Sequence[Fault],
+) -> tuple[Act, ...]:
+    """While the answers to a client get lost, it asks for something."""
+    lost = [one for one in faults if one.kind is _K.LOST_REPLY and one.target in clients]
+    return tuple(
+        Act(
+            number=len(acts) + place,
+            at=round(fault.at + fault.seconds / 2, 3),
+            client=fault.target,
+            verb=Verb.ENQUEUE,
+            job=chance.choice(jobs).name,
+        )
+        for place, fault in enumerate(lost)
     )
 
 
@@ -189,8 +238,10 @@ def _draw_fault(
         return [Fault(number=number, kind=kind, at=at, seconds=seconds, amount=amount)]
     if kind is FaultKind.CUT and chance.random() < SWIZZLE:
         return _swizzle(chance, nodes, at=at, number=number, lease=lease)
-    workers = [node for node in nodes if node.role is Role.WORKER]
-    target = chance.choice(workers if chance.random() < HITS_A_WORKER else nodes).name
+    hit = Role.WORKER if chance.random() < HITS_A_WORKER else None
+    if kind is FaultKind.LOST_REPLY:
+        hit = chance.choice(list(Role))  # Each loses answers of its own kind.
+    target = chance.choice([node for node in nodes if hit in (None, node.role)]).name
     return [
         Fault(number=number, kind=kind, at=at, seconds=seconds, target=target, amount=_amount(chance, kind))
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -24,8 +24,6 @@ from gnomon.testing.sim.network import Call
 from gnomon.testing.sim.pen import NEMESIS, Pen
 from gnomon.testing.sim.seen import JobSeen, RunSeen
 from gnomon.testing.sim.told import change_event, sched_set
-
-ALIVE_EVERY = timedelta(seconds=5)
 
 # Verbs whose lost replies matter most, in the words of the checker.
 _OPS = {
@@ -48,8 +46,8 @@ class Recorder(Pen):
         self.seen: Counter[str] = Counter()
         self.calendars: dict[str, frozenset[date]] = {}
         self._store = store
-        self._alive: dict[str, datetime] = {}
         self._decided: dict[Claim, datetime] = {}
+        self._keys: set[str] = set()
         self._verbs: dict[tuple[str, str], Callable[[Call, Any], Awaitable[None]]] = {
             ("jobs", "create"): self._jobs_set,
             ("jobs", "change"): self._jobs_changed,
@@ -71,17 +69,17 @@ class Recorder(Pen):
         if told is not None and error is None:
             await told(call, answer)
 
-    def reply_lost(self, call: Call) -> None:
+    def reply_lost(self, call: Call, answer: Any) -> None:
         self.seen[f"lost_reply.{call.noun}.{call.verb}"] += 1
         op = _OPS.get((call.noun, call.verb))
-        if op is not None:
+        if op is not None and answer:  # Not if nothing was claimed, fired or made: then nothing is in doubt.
             fault = f"reply-{self.seen.total()}"
             fields = {"kind": "lost_reply", "target": call.line.source, "fault": fault}
             self.write(events.FaultBegin, NEMESIS, op=op, **fields)
             self.write(events.FaultEnd, NEMESIS, **fields)
 
     async def _looked(self, call: Call, _: object) -> None:
-        self._is_alive(call.line.source)
+        self.alive(call.line.source)
 
     async def _jobs_set(self, call: Call, jobs: Sequence[Job]) -> None:
         for job in jobs:
@@ -149,6 +147,10 @@ class Recorder(Pen):
         tenant_id, asked = call.args
         idempotency = call.kwargs.get("idempotency")
         new: NewExecution
+        if idempotency is not None and idempotency.key in self._keys:
+            self.write(events.Again, call.line.source, op="submit", req=idempotency.key)
+        elif idempotency is not None:
+            self._keys.add(idempotency.key)
         for new, one in zip(asked, made, strict=True):
             if not one.is_new:
                 self.seen["enqueue.known"] += 1
@@ -183,7 +185,7 @@ class Recorder(Pen):
     async def _claimed(self, call: Call, leased: Sequence[Leased]) -> None:
         request: ClaimRequest = call.args[0]
         if not leased:
-            self._is_alive(call.line.source)
+            self.alive(call.line.source)
         name, _, boot = call.line.source.partition("/")
         for one in leased:
             run = self.runs[one.claim.execution_id]
@@ -284,12 +286,6 @@ class Recorder(Pen):
         run = self.runs[run_id]
         run.v += 1
         self.stored(make, run=str(run_id), v=run.v, **fields)
-
-    def _is_alive(self, source: str) -> None:
-        now = self._now()
-        if now - self._alive.get(source, now - ALIVE_EVERY) >= ALIVE_EVERY:
-            self._alive[source] = now
-            self.write(events.Alive, source)
 
     def decided(self, decisions: Sequence[Decision], now: datetime) -> None:
         """A worker knows what it will write, whenever it gets to it."""

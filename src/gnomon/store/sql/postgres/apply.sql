@@ -47,8 +47,8 @@ WITH change AS (
     INSERT INTO events (batch, tenant_id, type, at, subjects)
     SELECT pg_current_xact_id()::text::bigint, tenant_id,
            CASE status WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(status) END,
-           :now, json_agg(execution_id)
-    FROM held WHERE due IS NULL GROUP BY tenant_id, status
+           :now, array_agg(execution_id)
+    FROM held WHERE due IS NULL AND EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, status
 ), tried AS (
     INSERT INTO attempts (execution_id, claim, tenant_id, worker, outcome, failure_kind, failure_message,
                           started_at, finished_at)

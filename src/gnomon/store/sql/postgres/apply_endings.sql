@@ -28,8 +28,8 @@ WITH held AS MATERIALIZED (
     INSERT INTO events (batch, tenant_id, type, at, subjects)
     SELECT pg_current_xact_id()::text::bigint, tenant_id,
            CASE status WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(status) END,
-           :now, json_agg(execution_id)
-    FROM held GROUP BY tenant_id, status
+           :now, array_agg(execution_id)
+    FROM held WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, status
 ), succeeded AS (
     -- In the order of ids, so that two batches cannot wait for each other.
     INSERT INTO job_completions (job_id, tenant_id, completed_at)

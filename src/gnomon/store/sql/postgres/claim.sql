@@ -47,9 +47,10 @@ WITH picked AS MATERIALIZED (
     FROM picked
 ), told AS (
     INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.started', :now, json_agg(execution_id)
-    FROM picked GROUP BY tenant_id
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.started', :now, array_agg(execution_id)
+    FROM picked WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id
 )
 SELECT picked.execution_id, picked.job_id, picked.revision, picked.priority, picked.due,
        picked.nominal_time, picked.claim + 1 AS claim, picked.attempts, picked.crashes, executions.input
 FROM picked JOIN executions ON executions.id = picked.execution_id
+ORDER BY picked.priority DESC, picked.due, picked.execution_id

@@ -23,8 +23,8 @@ WITH job AS MATERIALIZED (
     FROM asked
 ), told AS (
     INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, :tenant_id, 'execution.created', :now, json_agg(execution_id)
-    FROM asked HAVING count(*) > 0
+    SELECT pg_current_xact_id()::text::bigint, :tenant_id, 'execution.created', :now, array_agg(execution_id)
+    FROM asked WHERE EXISTS (SELECT 1 FROM event_followers) HAVING count(*) > 0
 ), queued AS (
     INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, watched, awaited)
     SELECT execution_id, :tenant_id, job_id, revision, lane_id, priority, due, watched, awaited

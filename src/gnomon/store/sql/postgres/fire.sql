@@ -53,11 +53,11 @@ WITH taken AS MATERIALIZED (
 ), told AS (
     INSERT INTO events (batch, tenant_id, type, at, subjects)
     SELECT pg_current_xact_id()::text::bigint, tenant_id,
-           CASE WHEN reason IS NULL THEN 'occurrence.fired' ELSE 'occurrence.skipped' END, :now, json_agg(job_id)
-    FROM occurrence GROUP BY tenant_id, reason IS NULL
+           CASE WHEN reason IS NULL THEN 'occurrence.fired' ELSE 'occurrence.skipped' END, :now, array_agg(job_id)
+    FROM occurrence WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, reason IS NULL
     UNION ALL
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.created', :now, json_agg(execution_id)
-    FROM occurrence WHERE execution_id IS NOT NULL GROUP BY tenant_id
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.created', :now, array_agg(execution_id)
+    FROM occurrence WHERE execution_id IS NOT NULL AND EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id
 ), queued AS (
     INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
                        waits_for, newer_than, watched, awaited)

@@ -17,8 +17,8 @@ WITH released AS MATERIALIZED (
     FROM released
 ), told AS (
     INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.created', :now, json_agg(execution_id)
-    FROM released GROUP BY tenant_id
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.created', :now, array_agg(execution_id)
+    FROM released WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id
 )
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, waits_for,
                    watched, awaited)

@@ -6,8 +6,8 @@ WITH gone AS (
     DELETE FROM unique_keys USING gone WHERE unique_keys.execution_id = gone.execution_id
 ), told AS (
     INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.cancelled', :now, json_agg(execution_id)
-    FROM gone GROUP BY tenant_id
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.cancelled', :now, array_agg(execution_id)
+    FROM gone WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id
 )
 INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at)
 SELECT execution_id, tenant_id, 'CANCELLED', claim, attempts, due, :now FROM gone

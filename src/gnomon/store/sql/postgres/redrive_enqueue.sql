@@ -13,8 +13,8 @@ WITH again AS MATERIALIZED (
     FROM again
 ), told AS (
     INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.created', :now, json_agg(new_id)
-    FROM again GROUP BY tenant_id
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.created', :now, array_agg(new_id)
+    FROM again WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id
 )
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, waits_for,
                    watched, awaited)

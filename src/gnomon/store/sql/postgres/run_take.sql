@@ -5,9 +5,8 @@ WITH taken AS (
     RETURNING *
 ), told AS (
     INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.started', :now,
-           json_build_array(execution_id)
-    FROM taken
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.started', :now, ARRAY[execution_id]
+    FROM taken WHERE EXISTS (SELECT 1 FROM event_followers)
 ), moved AS (
     INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim,
                        attempts, crashes, watched, awaited, waits_for)

@@ -10,8 +10,8 @@ WITH gone AS (
 ), told AS (
     INSERT INTO events (batch, tenant_id, type, at, subjects)
     SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.' || lower(outcome), :now,
-           json_agg(execution_id)
-    FROM gone GROUP BY tenant_id, outcome
+           array_agg(execution_id)
+    FROM gone WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, outcome
 ), succeeded AS (
     INSERT INTO job_completions (job_id, tenant_id, completed_at)
     SELECT DISTINCT job_id, tenant_id, :now::timestamptz FROM gone

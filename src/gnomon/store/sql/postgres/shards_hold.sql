@@ -21,12 +21,15 @@ WITH kept AS (
     ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at
 ), cleared AS (
     DELETE FROM leaders WHERE name LIKE 'scheduler/%' AND name <> :seat AND expires_at <= :now
+), seen AS (
+    SELECT shard, owner, term, expires_at FROM kept
+    UNION ALL
+    SELECT shard, owner, term, expires_at FROM taken
+    UNION ALL
+    SELECT shard, owner, term, expires_at FROM shards
+    WHERE owner <> :owner AND shard NOT IN (SELECT taken.shard FROM taken)
 )
-SELECT shard, owner, term, expires_at FROM kept
-UNION ALL
-SELECT shard, owner, term, expires_at FROM taken
-UNION ALL
-SELECT shard, owner, term, expires_at FROM shards
-WHERE owner <> :owner AND shard NOT IN (SELECT taken.shard FROM taken)
+-- Those that have all but the number in common are one row: every scheduler reads all of them, often.
+SELECT string_agg(shard::text, ',') AS shards, owner, term, expires_at FROM seen GROUP BY owner, term, expires_at
 UNION ALL
 SELECT NULL, owner, term, expires_at FROM leaders WHERE name LIKE 'scheduler/%' AND name <> :seat AND expires_at > :now

@@ -25,7 +25,7 @@ SELECT 0, tenant_id,
        CASE status WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(status) END, :now,
        json_group_array(hex(change.execution_id))
 FROM change JOIN leases ON leases.execution_id = change.execution_id
-WHERE change.due IS NULL GROUP BY tenant_id, status;
+WHERE change.due IS NULL AND EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, status;
 
 INSERT INTO attempts (execution_id, claim, tenant_id, worker, outcome, failure_kind, failure_message,
                       started_at, finished_at)

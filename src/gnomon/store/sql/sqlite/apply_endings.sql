@@ -15,7 +15,8 @@ INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, tenant_id,
        CASE status WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(status) END, :now,
        json_group_array(hex(change.execution_id))
-FROM change JOIN leases ON leases.execution_id = change.execution_id GROUP BY tenant_id, status;
+FROM change JOIN leases ON leases.execution_id = change.execution_id
+WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, status;
 
 -- From the index of what is watched, which is mostly empty, and then the change is not even looked at.
 INSERT INTO job_completions (job_id, tenant_id, completed_at)

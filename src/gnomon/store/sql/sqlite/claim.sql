@@ -4,10 +4,10 @@ DELETE FROM picked;
 INSERT INTO picked
 SELECT queue.execution_id, tenant_id, job_id, revision, queue.lane_id, queue.priority, queue.due,
        nominal_time, claim + 1, attempts, crashes, watched, awaited, in_run
-FROM scan CROSS JOIN queue
+FROM json_each(:lane_ids) AS lane CROSS JOIN json_each(:priorities) AS level CROSS JOIN queue
 WHERE queue.execution_id IN (
     SELECT waiting.execution_id FROM queue AS waiting
-    WHERE waiting.lane_id = scan.lane_id AND waiting.priority = scan.priority AND waiting.waits_for IS NULL
+    WHERE waiting.lane_id = lane.value AND waiting.priority = level.value AND waiting.waits_for IS NULL
       AND waiting.due <= :now
     ORDER BY waiting.due, waiting.execution_id
     LIMIT :limit)
@@ -35,10 +35,11 @@ FROM picked;
 
 INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, tenant_id, 'execution.started', :now, json_group_array(hex(execution_id))
-FROM picked GROUP BY tenant_id;
+FROM picked WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id;
 
 DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked);
 
 SELECT picked.execution_id, picked.job_id, picked.revision, picked.priority, picked.due,
        picked.nominal_time, picked.claim, picked.attempts, picked.crashes, executions.input
 FROM picked JOIN executions ON executions.id = picked.execution_id
+ORDER BY picked.rowid

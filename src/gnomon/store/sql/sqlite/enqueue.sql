@@ -5,7 +5,7 @@ FROM asked;
 
 INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, :tenant_id, 'execution.created', :now, json_group_array(hex(execution_id))
-FROM asked GROUP BY NULL;
+FROM asked WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY NULL;
 
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, waits_for, watched,
                    awaited)

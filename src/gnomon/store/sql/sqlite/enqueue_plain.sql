@@ -19,7 +19,7 @@ WHERE jobs.id = :job_id AND jobs.tenant_id = :tenant_id AND jobs.slots IS NULL
 INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, :tenant_id, 'execution.created', :now, json_group_array(hex(execution_id))
 FROM asked
-WHERE EXISTS (
+WHERE EXISTS (SELECT 1 FROM event_followers) AND EXISTS (
     SELECT 1 FROM jobs WHERE jobs.id = :job_id AND jobs.tenant_id = :tenant_id AND jobs.slots IS NULL
       AND jobs.status NOT IN ('CANCELLED', 'DELETED'))
 GROUP BY NULL;

@@ -1,5 +1,5 @@
 SELECT batch, position, type, at AS happened_at, subjects FROM events
-WHERE (batch, position) >= (:batch, :position) AND tenant_id = :tenant_id
+WHERE position >= :position AND tenant_id = :tenant_id
   AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
-ORDER BY batch, position
+ORDER BY position
 LIMIT :limit

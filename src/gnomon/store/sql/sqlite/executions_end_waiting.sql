@@ -4,7 +4,8 @@ WHERE queue.execution_id IN (SELECT id FROM wanted) AND queue.tenant_id = :tenan
 
 INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, tenant_id, 'execution.cancelled', :now, json_group_array(hex(execution_id)) FROM queue
-WHERE queue.execution_id IN (SELECT id FROM wanted) AND queue.tenant_id = :tenant_id AND coalesce(queue.waits_for, '') <> 'tasks' GROUP BY tenant_id;
+WHERE queue.execution_id IN (SELECT id FROM wanted) AND queue.tenant_id = :tenant_id AND coalesce(queue.waits_for, '') <> 'tasks'
+  AND EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id;
 
 DELETE FROM unique_keys
 WHERE execution_id IN (SELECT execution_id FROM queue WHERE queue.execution_id IN (SELECT id FROM wanted) AND queue.tenant_id = :tenant_id AND coalesce(queue.waits_for, '') <> 'tasks');

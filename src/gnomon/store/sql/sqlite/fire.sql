@@ -33,13 +33,13 @@ INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, jobs.tenant_id, CASE WHEN reason IS NULL THEN 'occurrence.fired' ELSE 'occurrence.skipped' END, :now,
        json_group_array(hex(job_id))
 FROM occurrence JOIN jobs ON jobs.id = occurrence.job_id
-WHERE job_id IN (SELECT job_id FROM firing)
+WHERE job_id IN (SELECT job_id FROM firing) AND EXISTS (SELECT 1 FROM event_followers)
 GROUP BY jobs.tenant_id, reason IS NULL;
 
 INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, jobs.tenant_id, 'execution.created', :now, json_group_array(hex(execution_id))
 FROM occurrence JOIN jobs ON jobs.id = occurrence.job_id
-WHERE execution_id IS NOT NULL AND job_id IN (SELECT job_id FROM firing)
+WHERE execution_id IS NOT NULL AND job_id IN (SELECT job_id FROM firing) AND EXISTS (SELECT 1 FROM event_followers)
 GROUP BY jobs.tenant_id;
 
 UPDATE jobs

@@ -7,7 +7,7 @@ JOIN job_revisions ON job_revisions.job_id = released.job_id AND job_revisions.r
 
 INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, tenant_id, 'execution.created', :now, json_group_array(hex(execution_id))
-FROM released GROUP BY tenant_id;
+FROM released WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id;
 
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, waits_for,
                    watched, awaited)

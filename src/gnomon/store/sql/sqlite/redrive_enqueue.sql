@@ -5,7 +5,8 @@ FROM redrive JOIN executions ON executions.id = redrive.execution_id;
 
 INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, tenant_id, 'execution.created', :now, json_group_array(hex(new_id))
-FROM redrive JOIN executions ON executions.id = redrive.execution_id GROUP BY tenant_id;
+FROM redrive JOIN executions ON executions.id = redrive.execution_id
+WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id;
 
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, waits_for,
                    watched, awaited)

@@ -4,7 +4,8 @@ WHERE job_id = :job_id AND watched AND coalesce(waits_for, '') <> 'tasks' AND ex
 
 INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, tenant_id, 'execution.cancelled', :now, json_group_array(hex(execution_id)) FROM queue
-WHERE job_id = :job_id AND watched AND coalesce(waits_for, '') <> 'tasks' AND execution_id NOT IN (SELECT id FROM wanted) GROUP BY tenant_id;
+WHERE job_id = :job_id AND watched AND coalesce(waits_for, '') <> 'tasks' AND execution_id NOT IN (SELECT id FROM wanted)
+  AND EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id;
 
 DELETE FROM unique_keys WHERE execution_id IN (
     SELECT execution_id FROM queue

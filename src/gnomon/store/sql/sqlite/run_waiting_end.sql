@@ -7,6 +7,7 @@ INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, queue.tenant_id, 'execution.cancelled', :now, json_group_array(hex(queue.execution_id))
 FROM queue JOIN executions ON executions.id = queue.execution_id
 WHERE executions.dag_run_id = :run_id AND coalesce(queue.waits_for, '') <> 'tasks'
+  AND EXISTS (SELECT 1 FROM event_followers)
 GROUP BY queue.tenant_id;
 
 SELECT executions.task, executions.round, executions.item

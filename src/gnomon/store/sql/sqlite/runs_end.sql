@@ -4,7 +4,8 @@ FROM ended_run JOIN queue ON queue.execution_id = ended_run.id;
 
 INSERT INTO events (batch, tenant_id, type, at, subjects)
 SELECT 0, tenant_id, 'execution.' || lower(outcome), :now, json_group_array(hex(execution_id))
-FROM ended_run JOIN queue ON queue.execution_id = ended_run.id GROUP BY tenant_id, outcome;
+FROM ended_run JOIN queue ON queue.execution_id = ended_run.id
+WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, outcome;
 
 INSERT INTO job_completions (job_id, tenant_id, completed_at)
 SELECT DISTINCT job_id, tenant_id, :now

@@ -1,9 +1,9 @@
 -- One round of a scheduler: renew what it has, give back, take what is free, keep its seat, see everything.
 -- A seat tells the others of a scheduler that has no shard yet.
-UPDATE shards
-SET owner = CASE WHEN shard IN (SELECT value FROM json_each(:give_back)) THEN '' ELSE owner END,
-    expires_at = CASE WHEN shard IN (SELECT value FROM json_each(:give_back)) THEN :now ELSE :until END
-WHERE owner = :owner;
+UPDATE shards SET owner = '', expires_at = :now
+WHERE owner = :owner AND shard IN (SELECT value FROM json_each(:give_back));
+
+UPDATE shards SET expires_at = :until WHERE owner = :owner;
 
 INSERT INTO shards (shard, tenant_id, owner, term, expires_at)
 SELECT value, :tenant_id, :owner, 1, :until FROM json_each(:take)
@@ -18,6 +18,7 @@ ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at;
 
 DELETE FROM leaders WHERE name LIKE 'scheduler/%' AND name <> :seat AND expires_at <= :now;
 
-SELECT shard, owner, term, expires_at FROM shards
+-- Those that have all but the number in common are one row: every scheduler reads all of them, often.
+SELECT group_concat(shard) AS shards, owner, term, expires_at FROM shards GROUP BY owner, term, expires_at
 UNION ALL
 SELECT NULL, owner, term, expires_at FROM leaders WHERE name LIKE 'scheduler/%' AND name <> :seat

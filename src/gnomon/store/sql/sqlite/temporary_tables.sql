@@ -17,7 +17,6 @@ CREATE TEMP TABLE occurrence (
 CREATE TEMP TABLE asked (
     execution_id, job_id, revision, lane_id, trigger, priority, due, unique_key, input, waits_for, watched,
     awaited);
-CREATE TEMP TABLE scan (lane_id, priority, due, execution_id);
 CREATE TEMP TABLE picked (
     execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim, attempts, crashes,
     watched, awaited, in_run);

@@ -4,14 +4,19 @@
 -- The statements that enqueue, claim, fire and end write their events themselves, a batch a row. What happens
 -- seldom is told by triggers.
 CREATE TABLE events (
-    position      INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     batch         INTEGER NOT NULL,
+    position      INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     tenant_id     BLOB    NOT NULL,
     type          TEXT    NOT NULL,
     at            INTEGER NOT NULL,
     subjects      TEXT    NOT NULL
 ) STRICT;
-CREATE INDEX events_order ON events (batch, position);
+
+-- Who follows, and when they were last seen. Where nobody does, nothing that happens often is written.
+CREATE TABLE event_followers (
+    tenant_id BLOB    NOT NULL PRIMARY KEY,
+    seen_at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- What is given back without charge, by a drain or a snooze, is no retry.
 CREATE TRIGGER attempts_tell AFTER INSERT ON attempts WHEN NEW.outcome IN ('FAILED', 'TIMEOUT', 'EXPIRED')

@@ -1,0 +1,1 @@
+DELETE FROM event_followers WHERE seen_at < :before

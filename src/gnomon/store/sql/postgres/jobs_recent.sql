@@ -1,0 +1,16 @@
+-- The newest runs of each of some jobs, in few words. No view: this is read with every look at a job. The tenant is
+-- asked about outside, as in executions_page_of_job.
+SELECT recent.id, recent.job_id, endings.outcome, endings.finished_at,
+       coalesce(endings.worker, leases.worker) AS worker, coalesce(endings.started_at, leases.started_at) AS started_at,
+       coalesce(endings.attempts, leases.attempts, 0) AS attempts, leases.execution_id IS NOT NULL AS is_leased
+FROM unnest(:wanted.id::uuid[]) AS wanted (id)
+CROSS JOIN LATERAL (
+    SELECT executions.id, executions.job_id, executions.tenant_id FROM executions
+    WHERE executions.job_id = wanted.id
+    ORDER BY executions.id DESC
+    LIMIT :limit
+) AS recent
+LEFT JOIN endings ON endings.execution_id = recent.id
+LEFT JOIN leases ON leases.execution_id = recent.id
+WHERE recent.tenant_id = :tenant_id
+ORDER BY recent.job_id, recent.id DESC

@@ -1,0 +1,88 @@
+"""What goes on while it is watched: logs as they are written, a worker that is sent home, completion."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from tests.acceptance.cli.conftest import Desk
+from tests.acceptance.cli.test_remote_worker import worker, worker_key
+
+GNOMON = Path(sys.executable).with_name("gnomon")
+COMPLETE = """
+eval "$(_GNOMON_COMPLETE=source_bash gnomon)"
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+_gnomon_completion gnomon
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """One that scripts can look into: they may run as somebody else."""
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder)
+
+
+def test_logs_are_followed_while_it_runs_and_end_with_it(desk: Desk, open_folder: Path) -> None:
+    gate = open_folder / "gate"
+    os.mkfifo(gate)
+    gate.chmod(0o644)
+    script = {"interpreter": "sh", "script": f"echo one; read line < {gate}; echo $line"}
+    desk("job", "create", "told", "--kind", "script", "--payload", json.dumps(script))
+    run = desk.json("job", "trigger", "told")["execution_id"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "gnomon.cli", "run", "logs", run, "-f"],
+        env=os.environ | {"GNOMON_SERVER": desk.url, "GNOMON_KEY": desk.key},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as following:
+        assert following.stdout is not None
+        assert following.stdout.readline().endswith(" one\n")
+        assert desk.json("run", "show", run)["status"] == "RUNNING"
+        gate.write_text("two\n")
+        out, _ = following.communicate(timeout=60)
+    assert out.endswith(" two\n")
+    assert following.returncode == 0
+
+
+def test_a_worker_that_is_sent_home_takes_nothing_new_and_leaves(desk: Desk) -> None:
+    desk("job", "create", "leaving", "--kind", "dummy", "--queue", "leaving")
+    with worker(desk, "leaving", worker_key(desk)) as process:
+        desk("job", "trigger", "leaving", "--wait")
+        asked = desk.json("workers", "drain", "remote-leaving")
+        assert [one["status"] for one in asked] == ["DRAINING"]
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+    assert desk.json("workers", "show", "remote-leaving")["status"] == "GONE"
+    assert "remote-leaving" in desk("workers", "list").stdout
+    run = desk.json("job", "trigger", "leaving")["execution_id"]
+    assert [one["code"] for one in desk.json("run", "explain", run)] == ["no_worker"]
+    assert "[WORKER_NOT_FOUND]" in desk("workers", "drain", "nobody", exit_code=4).stderr
+
+
+def test_a_shell_completes_commands_and_options() -> None:
+    def offered(*words: str) -> set[str]:
+        path = f"{GNOMON.parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            ["bash", "-c", COMPLETE, "bash", *words],
+            env=os.environ | {"PATH": path},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stderr == ""
+        return set(done.stdout.split())
+
+    assert {"job", "run", "dlq", "workers", "key"} <= offered("gnomon", "")
+    assert offered("gnomon", "job", "tri") == {"trigger"}
+    assert "--follow" in offered("gnomon", "run", "logs", "--f")
+    assert offered("gnomon", "nonsense", "x") == set()
