@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from uuid import UUID
@@ -140,7 +140,8 @@ class SqlRuns:
         async with self._progress([run_id], now=now) as progress:
             run = progress.runs.get(run_id)
             if run is None or run.tenant_id != tenant_id:
-                found = await self.get(tenant_id, run_id)
+                # By this session: one that waits for another, while it holds its own, may wait for ever.
+                found = await _found(progress.session.fetch, tenant_id, run_id)
                 raise IllegalTransition("run", status=found.status, action=type(event).__name__.lower())
             await progress.take({run_id: [event]})
         await self._follow(progress, now=now)
@@ -205,10 +206,7 @@ class SqlRuns:
     # Readers -----------------------------------------------------------------------------------------
 
     async def get(self, tenant_id: TenantId, run_id: RunId) -> Run:
-        rows = await self._database.read("dag_run", tenant_id=tenant_id, run_id=run_id)
-        if not rows:
-            raise RunNotFound(run_id)
-        return run_of(rows[0])
+        return await _found(self._database.read, tenant_id, run_id)
 
     async def page(
         self, tenant_id: TenantId, dag_id: JobId, *, limit: int, after: UUID | None = None
@@ -270,6 +268,13 @@ class SqlRuns:
                 admitted = await self._gates.admit(ended, now=now, limit=START_LIMIT_MAX)
                 if admitted:
                     await self.start(now=now, limit=admitted)
+
+
+async def _found(read: Callable[..., Awaitable[Sequence[Row]]], tenant_id: TenantId, run_id: RunId) -> Run:
+    rows = await read("dag_run", tenant_id=tenant_id, run_id=run_id)
+    if not rows:
+        raise RunNotFound(run_id)
+    return run_of(rows[0])
 
 
 def _ended(row: Row, status: ExecutionStatus | RunStatus, result: Document | None) -> Ended:

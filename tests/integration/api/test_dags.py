@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -161,6 +162,15 @@ async def test_a_run_is_paused_cancelled_and_run_again(office: Office) -> None:
     [leased] = await office.claim(kinds=KINDS)
     await office.end(leased, Succeeded(Document("{}")))
     assert (await office.http.get(path)).json()["tasks_completed"] == 1
+
+
+async def test_what_is_done_to_a_run_that_is_not_there_gets_its_answer(office: Office) -> None:
+    run = await triggered(office, await made(office))
+    for action in ("pause", "resume", "rerun"):
+        missing = await office.http.post(f"/v1/dag-runs/{uuid4()}/{action}")
+        assert (missing.status_code, missing.json()["error"]["code"]) == (404, "DAG_RUN_NOT_FOUND")
+
+    assert (await office.http.get(f"/v1/dag-runs/{run['dag_run_id']}")).json()["status"] == "RUNNING"
 
 
 async def test_an_event_is_told_to_who_waits_for_it(office: Office) -> None:

@@ -48,6 +48,19 @@ async def types(office: Office, **wanted: Any) -> list[str]:
     return [one["type"] for one in await all_after(office, **wanted)]
 
 
+async def a_workflow_is_run(office: Office) -> None:
+    """One task ends, the next is released and cancelled with its run; another workflow is run by a task."""
+    tasks = [{"name": "a", "kind": "report"}, {"name": "b", "kind": "report", "dependencies": ["a"]}]
+    inner = (await office.http.post("/v1/dags", json={"name": "inner", "tasks": tasks})).json()
+    tasks = [{"name": "whole", "dag": inner["name"]}]
+    outer = (await office.http.post("/v1/dags", json={"name": "outer", "tasks": tasks})).json()
+    run = (await office.http.post(f"/v1/dags/{outer['dag_id']}/trigger", json={})).json()
+    [leased] = await office.claim()
+    await office.end(leased, Succeeded(None))
+    stopped = await office.http.post(f"/v1/dag-runs/{run['dag_run_id']}/cancel")
+    assert stopped.json()["status"] == "CANCELLED"
+
+
 async def test_a_life_is_told_in_order(office: Office) -> None:
     job = await office.job(retry_policy={"max_attempts": 2, "backoff_seconds": 0, "jitter": 0})
     run = await office.run(job["job_id"])
@@ -159,6 +172,22 @@ async def test_where_nobody_follows_runs_are_not_written_down(office: Office) ->
     assert "execution.created" not in await types(office)  # Who asks follows.
     await office.run(job["job_id"])
     assert "execution.created" in await types(office)
+
+
+async def test_a_run_of_a_workflow_is_told_with_its_tasks(office: Office) -> None:
+    await a_workflow_is_run(office)
+
+    told = [one.removeprefix("execution.") for one in await types(office, types="execution.*")]
+    runs, first, second = ["created", "started"] * 2, ["created", "started", "completed"], ["created"]
+    assert told == [*runs, *first, *second, "cancelled", "cancelled", "cancelled"]
+
+
+async def test_where_nobody_follows_a_run_of_a_workflow_is_not_written_down(office: Office) -> None:
+    office.clock.advance(timedelta(days=3))
+    await office.store.upkeep.forget_events(before=office.clock.now() - timedelta(days=1), limit=100)
+    await a_workflow_is_run(office)
+
+    assert await types(office, types="execution.*") == []
 
 
 async def test_a_follower_who_stays_is_not_forgotten(office: Office) -> None:
