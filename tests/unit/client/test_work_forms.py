@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import msgspec
@@ -72,6 +73,22 @@ def test_null_is_not_nothing_on_the_way_to_a_worker(kept: Document | None) -> No
     read = msgspec.json.decode(sent, type=Lease)
     assert leased_of(read, WorkerId("ada"), revision_of(read)).input == kept
     assert read.has_checkpoint == (kept is not None)
+
+
+@pytest.mark.parametrize("rendered", [None, Document("null"), Document("7")])
+def test_a_task_of_a_workflow_reaches_its_worker_with_its_own_payload(rendered: Document | None) -> None:
+    """Also where the worker knows the revision already, from another item of the same fan-out."""
+    job = leased()
+    task = job._replace(revision=replace(job.revision, is_task=True), input=rendered)
+    other = task._replace(input=Document('"other"'))
+    known = revision_of(
+        msgspec.json.decode(msgspec.json.encode(lease_answer(Handed(other, None))), type=Lease)
+    )
+
+    read = msgspec.json.decode(msgspec.json.encode(lease_answer(Handed(task, None))), type=Lease)
+
+    assert (read.is_task, read.has_input) == (True, False)
+    assert leased_of(read, WorkerId("ada"), known).payload == task.payload
 
 
 @pytest.mark.parametrize("kept", [None, Document("null"), Document("7")])
