@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any
+from uuid import UUID
 
 from litestar import get, post
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
@@ -47,7 +48,7 @@ class Wishes(Form):
 
 
 class OneOfMany(Answer):
-    execution_id: str
+    execution_id: UUID
     is_new: bool
 
 
@@ -100,7 +101,7 @@ async def trigger_many(job_id: FromPath[str], data: JSONBody[Wishes], request: C
     asks = [_ask(own_id, wish) for wish in data.executions]
     made = await request.verbs.executions.enqueue_many(asks, idempotency=await request.idempotency())
     request.metrics.enqueued(sum(one.is_new for one in made))
-    return ManyAsked(executions=[OneOfMany(execution_id=str(one.id), is_new=one.is_new) for one in made])
+    return ManyAsked(executions=[OneOfMany(execution_id=one.id, is_new=one.is_new) for one in made])
 
 
 @get("/v1/jobs/{job_id:str}/executions", policy=READS)

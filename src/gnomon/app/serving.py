@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from ipaddress import ip_address
+from random import Random
 from typing import Any
 
 from granian.constants import Interfaces
@@ -38,6 +38,12 @@ STOP_PATIENCE = timedelta(seconds=5)
 Show = Callable[[NewKey], None]
 
 
+def _request_ids() -> Callable[[], str]:
+    """No secrets, so the system is asked for chance once and not for each."""
+    random = Random()  # noqa: S311
+    return lambda: f"req_{random.getrandbits(64):016x}"
+
+
 @asynccontextmanager
 async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIterator[None]:
     """Serve until the end of the block. `show` gets the key that a first start makes, once."""
@@ -49,7 +55,7 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
                 client=connection.client,
                 vitals=_vitals(engine),
                 settings=settings.api,
-                new_request_id=lambda: f"req_{secrets.token_hex(8)}",
+                new_request_id=_request_ids(),
                 events=engine.store.events,
                 reports=engine.store.reports,
                 metrics=Metrics(_inside(engine)),

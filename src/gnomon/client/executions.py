@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 from gnomon.client.surroundings import Surroundings
@@ -34,8 +34,7 @@ from gnomon.store.hints import Topic
 _DEAD = (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT)
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """A run that somebody wants. None means: as the job says, and now."""
 
     job_id: JobId
@@ -45,17 +44,17 @@ class Ask:
     delay: timedelta | None = None
     unique_key: str | None = None
 
-    def __post_init__(self) -> None:
-        if self.at is not None and self.delay is not None:
-            raise InvalidInput("delay", "an instant is given too, as at; one of them is enough.")
-        if self.at is not None:
-            object.__setattr__(self, "at", check_instant(self.at, field="at"))
-        if self.delay is not None:
-            check_duration(self.delay, field="delay", low=timedelta(0), high=DELAY_MAX)
-
     def as_new(self, id: ExecutionId, *, now: datetime) -> NewExecution:
-        due = self.at if self.delay is None else now + self.delay
-        return NewExecution(id, self.job_id, self.input, due, self.priority, self.unique_key)
+        """Raises InvalidInput."""
+        return NewExecution(id, self.job_id, self.input, self._due(now), self.priority, self.unique_key)
+
+    def _due(self, now: datetime) -> datetime | None:
+        if self.delay is None:
+            return None if self.at is None else check_instant(self.at, field="at")
+        if self.at is not None:
+            raise InvalidInput("delay", "an instant is given too, as at; one of them is enough.")
+        check_duration(self.delay, field="delay", low=timedelta(0), high=DELAY_MAX)
+        return now + self.delay
 
 
 class Executions:

@@ -15,6 +15,7 @@ from gnomon.errors import JobNotFound
 from gnomon.store.base import Store
 
 RECENT_MAX = 10
+KNOWN_MAX = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +34,19 @@ class Looking:
     def __init__(self, store: Store, tenant_id: TenantId) -> None:
         self._store = store
         self._tenant_id = tenant_id
-        self._waiting: dict[JobId, asyncio.Future[Look]] = {}
+        self._waiting: dict[JobId, list[asyncio.Future[Look]]] = {}
         self._reading: set[asyncio.Task[None]] = set()
+        # The last look at each: where nothing has changed since, what was made of it is still good.
+        self._known: dict[JobId, Look] = {}
 
     async def at(self, job_id: JobId) -> Look:
         """Raises JobNotFound."""
-        waiting = self._waiting.get(job_id)
-        if waiting is None:
-            loop = asyncio.get_running_loop()
-            waiting = loop.create_future()
-            # Somebody who has gone away does not mind what became of it.
-            waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
-            if not self._waiting:
-                loop.call_soon(self._begin)
-            self._waiting[job_id] = waiting
-        return await asyncio.shield(waiting)
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            loop.call_soon(self._begin)
+        waiting: asyncio.Future[Look] = loop.create_future()
+        self._waiting.setdefault(job_id, []).append(waiting)
+        return await waiting
 
     def _begin(self) -> None:
         taken, self._waiting = self._waiting, {}
@@ -55,20 +54,26 @@ class Looking:
         self._reading.add(task)
         task.add_done_callback(self._reading.discard)
 
-    async def _read(self, taken: Mapping[JobId, asyncio.Future[Look]]) -> None:
+    async def _read(self, taken: Mapping[JobId, Sequence[asyncio.Future[Look]]]) -> None:
         try:
             jobs = await self._jobs(list(taken))
             recent = await self._store.executions.recent(self._tenant_id, jobs, limit=RECENT_MAX)
-            for job_id, waiting in taken.items():
-                job = jobs.get(job_id)
-                if job is None:
-                    waiting.set_exception(JobNotFound(job_id))
-                else:
-                    waiting.set_result(Look(job, recent[job_id]))
         except Exception as error:  # It belongs to those who asked.
             for waiting in taken.values():
-                if not waiting.done():
-                    waiting.set_exception(error)
+                _answer(waiting, error)
+            return
+        for job_id, waiting in taken.items():
+            job = jobs.get(job_id)
+            _answer(waiting, JobNotFound(job_id) if job is None else self._look(job, recent[job_id]))
+
+    def _look(self, job: Job, recent: Sequence[RecentRun]) -> Look:
+        look, known = Look(job, recent), self._known.get(job.id)
+        if known == look:
+            return known
+        if len(self._known) >= KNOWN_MAX:
+            self._known.clear()
+        self._known[job.id] = look
+        return look
 
     async def _jobs(self, job_ids: list[JobId]) -> Mapping[JobId, Job]:
         if len(job_ids) > 1:
@@ -77,3 +82,14 @@ class Looking:
             return {job_ids[0]: await self._store.jobs.get(self._tenant_id, job_ids[0])}
         except JobNotFound:
             return {}
+
+
+def _answer(waiting: Sequence[asyncio.Future[Look]], answer: Look | Exception) -> None:
+    for one in waiting:
+        if one.done():  # Whoever asked has gone away.
+            continue
+        if isinstance(answer, Look):
+            one.set_result(answer)
+        else:
+            one.set_exception(answer)
+            one.exception()  # It was seen, even if whoever asked goes away right now.

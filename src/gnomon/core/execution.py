@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NewType
+from typing import NamedTuple, NewType
 from uuid import UUID
 
 from gnomon.core.document import Document, check_name, keepable_text
@@ -89,8 +89,7 @@ class NewExecution:
             check_name(self.unique_key, field="unique_key")
 
 
-@dataclass(frozen=True, slots=True)
-class Enqueued:
+class Enqueued(NamedTuple):
     """Where an ask ended up. `is_new` is False if a live execution holds the same unique key."""
 
     id: ExecutionId

@@ -30,6 +30,7 @@ from gnomon.store.lanes import Lanes, lane_of
 from gnomon.store.rows import (
     INTEGER_MAX,
     LAST_ID,
+    KnownJobs,
     definition_columns,
     ids_text,
     job_of,
@@ -53,6 +54,7 @@ class SqlJobs:
         self._database = database
         self._lanes = lanes
         self._gates = gates
+        self._known = KnownJobs()
 
     async def create(
         self,
@@ -126,13 +128,13 @@ class SqlJobs:
         rows = await self._database.read("job_get", tenant_id=tenant_id, job_id=job_id)
         if not rows:
             raise JobNotFound(job_id)
-        return job_of(rows[0])
+        return self._known.of(rows[0])
 
     async def many(self, tenant_id: TenantId, job_ids: Collection[JobId]) -> Sequence[Job]:
         check_batch(len(job_ids), field="jobs", size_max=JOB_BATCH_MAX)
         wanted = _wanted(dict.fromkeys(job_ids))
         rows = await self._database.read("jobs_get", wanted, tenant_id=tenant_id)
-        return [job_of(row) for row in rows]
+        return [self._known.of(row) for row in rows]
 
     async def named(self, tenant_id: TenantId, name: str) -> Job:
         rows = await self._database.read("job_named", tenant_id=tenant_id, name=name)

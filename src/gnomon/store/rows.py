@@ -28,6 +28,8 @@ from gnomon.core.retry import Backoff, RetryPolicy
 from gnomon.core.schedule import Schedule
 from gnomon.store.database import Row
 
+KNOWN_JOBS_MAX = 4096
+
 FIRST_ID = UUID(int=0)
 LAST_ID = UUID(int=2**128 - 1)
 INTEGER_MAX = 2**31 - 1  # What an integer column of PostgreSQL holds.
@@ -118,6 +120,23 @@ def job_of(row: Row) -> Job:
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )
+
+
+class KnownJobs:
+    """Jobs that were read lately. One whose row is the same as before is the same object, at no cost."""
+
+    def __init__(self) -> None:
+        self._known: dict[UUID, tuple[Row, Job]] = {}
+
+    def of(self, row: Row) -> Job:
+        known = self._known.get(row["id"])
+        if known is not None and known[0] == row:
+            return known[1]
+        if len(self._known) >= KNOWN_JOBS_MAX:
+            self._known.clear()
+        job = job_of(row)
+        self._known[job.id] = (row, job)
+        return job
 
 
 def is_possible(claim: Claim) -> bool:

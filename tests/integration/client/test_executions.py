@@ -49,9 +49,9 @@ async def test_a_run_for_later_wakes_nobody(office: Office, job: Job) -> None:
 
 async def test_a_delay_and_an_instant_are_one_too_many(office: Office, job: Job) -> None:
     with pytest.raises(InvalidInput):
-        Ask(job.id, delay=HOUR, at=office.clock.now())
+        await office.client.executions.enqueue(Ask(job.id, delay=HOUR, at=office.clock.now()))
     with pytest.raises(InvalidInput):
-        Ask(job.id, delay=-HOUR)
+        await office.client.executions.enqueue(Ask(job.id, delay=-HOUR))
 
 
 async def test_a_unique_key_is_held_by_one(office: Office, job: Job) -> None:
