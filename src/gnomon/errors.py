@@ -206,6 +206,11 @@ class RunNotFound(NotFound):
     noun = "run of a workflow"
 
 
+class BackfillNotFound(NotFound):
+    code = "BACKFILL_NOT_FOUND"
+    noun = "backfill"
+
+
 class ExecutionNotFound(NotFound):
     code = "EXECUTION_NOT_FOUND"
     noun = "execution"
@@ -256,6 +261,22 @@ class JobAlreadyExists(Conflict):
     @property
     def details(self) -> Mapping[str, object]:
         return {"name": self.name}
+
+
+class BackfillOverlaps(Conflict):
+    """Another backfill of the same workflow is under way for some of the same times."""
+
+    code = "BACKFILL_OVERLAPS"
+
+    def __init__(self, backfill_id: UUID) -> None:
+        super().__init__(
+            f"Backfill {backfill_id} is under way for some of these times. Wait for it, or cancel it."
+        )
+        self.backfill_id = backfill_id
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"backfill_id": str(self.backfill_id)}
 
 
 class VersionConflict(Conflict):

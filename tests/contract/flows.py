@@ -38,12 +38,23 @@ def document_of(tasks: Sequence[JSON], name: str | None = None, **more: JSON) ->
 
 
 async def create_dag(
-    flows: WorkflowStore, tasks: Sequence[JSON], name: str | None = None, *, now: datetime = NOW, **more: JSON
+    flows: WorkflowStore,
+    tasks: Sequence[JSON],
+    name: str | None = None,
+    *,
+    now: datetime = NOW,
+    next_run_time: datetime | None = None,
+    **more: JSON,
 ) -> Dag:
     document = document_of(tasks, name, **more)
     written = read_dag(document)
     job = NewJob(
-        JobId(new_id()), DEFAULT_TENANT, written.name, dag_definition(written.schedule), None, written.tags
+        JobId(new_id()),
+        DEFAULT_TENANT,
+        written.name,
+        dag_definition(written.schedule),
+        next_run_time,
+        written.tags,
     )
     kept = Document.of(document, field="dag", bytes_max=1 << 24)
     return await flows.dags.create(NewDag(job, kept, Plan.of(written.workflow)), now=now)

@@ -13,6 +13,8 @@ from litestar.datastructures import State
 from litestar.handlers import HTTPRouteHandler, WebsocketRouteHandler
 
 from gnomon.api import (
+    backfills,
+    dag_revisions,
     dag_runs,
     dags,
     dead_letters,
@@ -52,7 +54,9 @@ ROUTES: list[Handler] = [
     *runs.ROUTES,
     *schedules.ROUTES,
     *dags.ROUTES,
+    *dag_revisions.ROUTES,
     *dag_runs.ROUTES,
+    *backfills.ROUTES,
     *executions.ROUTES,
     *dead_letters.ROUTES,
     *workers.ROUTES,

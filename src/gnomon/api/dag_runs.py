@@ -20,7 +20,10 @@ from gnomon.errors import InvalidInput
 
 
 class RunAnswer(Answer):
-    """A run. The numbers count its tasks; those that were skipped are neither completed nor failed."""
+    """A run. The numbers count its tasks; those that were skipped are neither completed nor failed.
+
+    `error` says why it could not even begin.
+    """
 
     dag_run_id: str
     dag_id: str
@@ -41,6 +44,8 @@ class RunAnswer(Answer):
     tasks_cancelled: int
     is_stopping: bool
     outer_run_id: str | None
+    backfill_id: str | None
+    error: Trouble | None
     tenant_id: str
 
 
@@ -239,6 +244,8 @@ def run_answer(run: Run) -> RunAnswer:
         tasks_cancelled=state.cancelled,
         is_stopping=state.ends_as is not None and not run.status.is_final,
         outer_run_id=None if run.outer is None else str(run.outer),
+        backfill_id=None if run.backfill_id is None else str(run.backfill_id),
+        error=trouble(run.failure),
         tenant_id=str(run.tenant_id),
     )
 

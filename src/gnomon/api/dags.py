@@ -6,7 +6,6 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-import msgspec
 from litestar import Response, delete, get, post, put
 from litestar.params import FromPath, FromQuery, JSONBody
 from msgspec import UNSET, UnsetType
@@ -18,7 +17,7 @@ from gnomon.api.ids import Cursors
 from gnomon.api.ids import dag_id as read_dag_id
 from gnomon.api.policy import READS, WRITES, WRITES_MANY
 from gnomon.api.reading import Answer, Body, Form
-from gnomon.core.dag import Dag, DagRevision
+from gnomon.core.dag import Dag
 from gnomon.core.document import check_name
 from gnomon.core.job import JobStatus
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
@@ -73,19 +72,6 @@ class DagDetails(DagAnswer):
 
 class DagPage(Answer):
     dags: list[DagAnswer]
-    next_cursor: str | None
-
-
-class RevisionAnswer(Answer):
-    dag_id: str
-    revision: int
-    tasks: int
-    created_at: datetime
-    definition: Any
-
-
-class RevisionPage(Answer):
-    revisions: list[RevisionAnswer]
     next_cursor: str | None
 
 
@@ -182,25 +168,6 @@ async def list_dag_runs(
     return RunPage(runs=[run_answer(one) for one in page.items], next_cursor=cursors.write_id(page.next))
 
 
-@get("/v1/dags/{dag_id:str}/revisions", policy=READS)
-async def list_dag_revisions(
-    dag_id: FromPath[str],
-    request: Call,
-    limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
-    cursor: FromQuery[str | None] = None,
-) -> RevisionPage:
-    """Newest first, each with its definition."""
-    dag = await request.verbs.dags.get(read_dag_id(dag_id))
-    cursors = Cursors(request.verbs.tenant_id, "dag-revisions", dag.job.id)
-    before = cursors.read(cursor)
-    found = await request.verbs.dags.revisions(
-        dag.job.id, limit=limit, before=None if before is None else int.from_bytes(before, "big")
-    )
-    is_last = len(found) < limit or found[-1].number == 1
-    following = None if is_last else cursors.write(found[-1].number.to_bytes(4, "big"))
-    return RevisionPage(revisions=[_revision(one) for one in found], next_cursor=following)
-
-
 def _document(data: NewDag) -> dict[str, Any]:
     """What was said, and no more: the definition is kept as it was written."""
     said = {name: getattr(data, name) for name in NewDag.__struct_fields__}
@@ -234,16 +201,6 @@ def _fields(dag: Dag) -> dict[str, Any]:
     }
 
 
-def _revision(one: DagRevision) -> RevisionAnswer:
-    return RevisionAnswer(
-        dag_id=str(one.dag_id),
-        revision=one.number,
-        tasks=one.tasks,
-        created_at=one.created_at,
-        definition=msgspec.Raw(one.definition.text.encode()),
-    )
-
-
 ROUTES: list[Any] = [
     create_dag,
     list_dags,
@@ -254,5 +211,4 @@ ROUTES: list[Any] = [
     resume_dag,
     trigger_dag,
     list_dag_runs,
-    list_dag_revisions,
 ]

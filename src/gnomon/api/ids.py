@@ -14,12 +14,14 @@ from hmac import compare_digest
 from typing import TypeVar
 from uuid import UUID
 
+from gnomon.core.backfill import BackfillId
 from gnomon.core.dag import RunId
 from gnomon.core.document import check_name
 from gnomon.core.execution import ExecutionId, WorkerId
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.keys import KeyId
 from gnomon.errors import (
+    BackfillNotFound,
     DagNotFound,
     DeadLetterNotFound,
     ExecutionNotFound,
@@ -52,6 +54,10 @@ def dag_id(text: str) -> JobId:
 
 def run_id(text: str) -> RunId:
     return _id(text, RunId, RunNotFound)
+
+
+def backfill_id(text: str) -> BackfillId:
+    return _id(text, BackfillId, BackfillNotFound)
 
 
 def dead_id(text: str) -> ExecutionId:

@@ -13,6 +13,7 @@ import typer
 from gnomon import __version__
 from gnomon.cli import (
     applying,
+    backfills,
     check,
     config,
     dag_runs,
@@ -70,6 +71,7 @@ app.add_typer(jobs.app, name="job")
 app.add_typer(runs.app, name="run")
 app.add_typer(dags.app, name="dag")
 app.add_typer(dag_runs.app, name="dag-run")
+app.add_typer(backfills.app, name="backfill")
 app.add_typer(dead_letters.app, name="dlq")
 app.add_typer(workers.app, name="workers")
 app.add_typer(keys.app, name="key")

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from gnomon.cli.dag_runs import DAG_RUNS, statuses_of
+from gnomon.cli.dag_words import Dag, changes_of, dag_id_of, object_of
 from gnomon.cli.graphs import graph_of, mermaid_of, print_lines, svg_of
 from gnomon.cli.job_options import read_yaml
-from gnomon.cli.showing import Columns
-from gnomon.cli.talking import Limit, Talk, is_id, path_of, talks
-from gnomon.core.document import Document
+from gnomon.cli.showing import Columns, Output
+from gnomon.cli.talking import Limit, Talk, path_of, talks
 from gnomon.core.workflow import Plan
 from gnomon.core.workflow_document import read_dag
-from gnomon.errors import DagNotFound, InvalidInput
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -31,7 +30,6 @@ DAGS: Columns = {
     "ID": "dag_id",
 }
 
-Dag = Annotated[str, typer.Argument(metavar="DAG", help="The name of a workflow, or its id.")]
 File = Annotated[str, typer.Argument(metavar="FILE", help="YAML or JSON; - is stdin.")]
 
 
@@ -92,7 +90,33 @@ def list_dags(
 @talks
 def show(talk: Talk, dag: Dag) -> None:
     """Everything about one workflow, with its definition."""
-    talk.show(talk.server.get(path_of("dags", _dag_id(talk, dag))))
+    talk.show(talk.server.get(path_of("dags", dag_id_of(talk, dag))))
+
+
+@app.command()
+@talks
+def diff(
+    talk: Talk,
+    dag: Dag,
+    old: Annotated[int | None, typer.Option("--from", metavar="REVISION", help="The one before.")] = None,
+    new: Annotated[int | None, typer.Option("--to", metavar="REVISION", help="The current one.")] = None,
+) -> None:
+    """What changed from one revision to another; by default, with the last change.
+
+    Examples:
+    ```
+    gnomon dag diff etl
+    gnomon dag diff etl --from 3 --to 7
+    ```
+    """
+    asked = {name: number for name, number in (("from", old), ("to", new)) if number is not None}
+    found = talk.server.get(path_of("dags", dag_id_of(talk, dag), "diff"), **asked)
+    if talk.output is not Output.TABLE:
+        talk.show(found)
+        return
+    typer.echo(f"revision {found['from_revision']} -> {found['to_revision']}")
+    for line in changes_of(found):
+        typer.echo(line)
 
 
 @app.command()
@@ -111,15 +135,15 @@ def trigger(
     gnomon dag trigger etl --config '{"day": "2026-01-01"}'
     ```
     """
-    body = {} if config is None else {"config": _object(config)}
-    talk.show(talk.server.post(path_of("dags", _dag_id(talk, dag), "trigger"), body))
+    body = {} if config is None else {"config": object_of(config)}
+    talk.show(talk.server.post(path_of("dags", dag_id_of(talk, dag), "trigger"), body))
 
 
 @app.command()
 @talks
 def runs(talk: Talk, dag: Dag, limit: Limit = None) -> None:
     """Its runs, newest first."""
-    talk.show_list(path_of("dags", _dag_id(talk, dag), "runs"), "runs", DAG_RUNS, limit=limit)
+    talk.show_list(path_of("dags", dag_id_of(talk, dag), "runs"), "runs", DAG_RUNS, limit=limit)
 
 
 @app.command()
@@ -138,7 +162,7 @@ def graph(
     gnomon dag graph etl --run 0198c5a2-... --as svg > etl.svg
     ```
     """
-    found = talk.server.get(path_of("dags", _dag_id(talk, dag)))
+    found = talk.server.get(path_of("dags", dag_id_of(talk, dag)))
     drawn = graph_of(found["definition"]["tasks"])
     statuses = {} if run is None else statuses_of(talk, run)
     match drawing:
@@ -148,21 +172,3 @@ def graph(
             typer.echo(mermaid_of(drawn, statuses), nl=False)
         case Drawing.SVG:
             typer.echo(svg_of(drawn, statuses), nl=False)
-
-
-def _dag_id(talk: Talk, word: str) -> str:
-    """From a name or an id to an id. Raises DagNotFound."""
-    if is_id(word):
-        return word
-    found = talk.server.get("/v1/dags", name=word)["dags"]
-    if not found:
-        raise DagNotFound(word)
-    dag_id: str = found[0]["dag_id"]
-    return dag_id
-
-
-def _object(text: str) -> Any:
-    try:
-        return Document(text).value
-    except ValueError as error:
-        raise InvalidInput("--config", f"is not JSON: {error}.") from None

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from gnomon.client.backfills import Backfills
 from gnomon.client.dags import Dags
 from gnomon.client.dead_letters import DeadLetters
 from gnomon.client.executions import Executions
@@ -25,6 +26,7 @@ class Client:
         self.jobs = Jobs(surroundings)
         self.dags = Dags(surroundings)
         self.runs = Runs(surroundings)
+        self.backfills = Backfills(surroundings)
         self.executions = Executions(surroundings)
         self.dead_letters = DeadLetters(surroundings)
         self.explaining = Explaining(surroundings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from uuid import UUID
@@ -21,9 +21,19 @@ from gnomon.core.nominal import seed_of
 from gnomon.core.records import Page
 from gnomon.core.rescheduling import course_of_new
 from gnomon.core.workflow import Execute, Plan, of_task
+from gnomon.core.workflow_diff import DagDiff, diff
 from gnomon.core.workflow_document import WrittenDag, read_dag
 from gnomon.errors import CalendarNotFound, DagNotFound, InvalidInput, JobAlreadyExists
 from gnomon.store.hints import Topic
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionDiff:
+    """What changed from revision `old` to revision `new`."""
+
+    old: int
+    new: int
+    diff: DagDiff
 
 
 class Dags:
@@ -173,13 +183,27 @@ class Dags:
 
     async def revision(self, dag: Dag, number: int | None = None) -> DagRevision:
         """The current one, or that of this number. Raises DagNotFound."""
-        return await self._dags.revision(self._own.tenant_id, dag.job.id, number or dag.revision)
+        return await self._dags.revision(
+            self._own.tenant_id, dag.job.id, dag.revision if number is None else number
+        )
 
     async def revisions(
         self, dag_id: JobId, *, limit: int = PAGE_LIMIT_DEFAULT, before: int | None = None
     ) -> Sequence[DagRevision]:
         """Newest first."""
         return await self._dags.revisions(self._own.tenant_id, dag_id, limit=limit, before=before)
+
+    async def diff(self, dag_id: JobId, *, old: int | None = None, new: int | None = None) -> RevisionDiff:
+        """What changed between two revisions: from the one before to the current one, unless you say others.
+
+        Raises DagNotFound.
+        """
+        dag = await self.get(dag_id)
+        after = await self.revision(dag, new)
+        before = await self.revision(dag, old if old is not None else max(after.number - 1, 1))
+        return RevisionDiff(
+            before.number, after.number, diff(before.definition.value, after.definition.value)
+        )
 
     async def _check_calendar(self, written: WrittenDag) -> None:
         name = written.schedule.calendar

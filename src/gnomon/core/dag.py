@@ -83,6 +83,8 @@ class Run:
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    failure: Failure | None = None  # Of the run itself: why it could not begin.
+    backfill_id: UUID | None = None
 
     @property
     def status(self) -> RunStatus:

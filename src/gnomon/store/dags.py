@@ -14,6 +14,7 @@ from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
 from gnomon.core.workflow import Execute, Plan
 from gnomon.errors import DagNotFound, JobNotFound
+from gnomon.store.backfills import SqlBackfills
 from gnomon.store.database import Database, Rows, Session
 from gnomon.store.jobs import SqlJobs
 from gnomon.store.lanes import Lanes, lane_of
@@ -27,7 +28,8 @@ _TASK = (
 
 
 class SqlDags:
-    def __init__(self, database: Database, lanes: Lanes, jobs: SqlJobs) -> None:
+    def __init__(self, database: Database, lanes: Lanes, jobs: SqlJobs, backfills: SqlBackfills) -> None:
+        self.backfills = backfills
         self._database = database
         self._lanes = lanes
         self._jobs = jobs

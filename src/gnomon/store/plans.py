@@ -16,16 +16,24 @@ TASKS_REMEMBERED_MAX = 200_000
 _NO_LIMITS = GraphLimits(tasks_max=1 << 30, edges_max=1 << 30)
 
 
+class UnreadablePlan(Exception):
+    """A definition that was kept and that this release cannot read: damaged, or made by another one."""
+
+
 class Plans:
     def __init__(self) -> None:
         self._known: dict[tuple[UUID, int], Plan] = {}
         self._tasks = 0
 
     async def get(self, session: Session, dag_id: UUID, base: int) -> Plan:
+        """Raises UnreadablePlan."""
         plan = self._known.get((dag_id, base))
         if plan is None:
-            [row] = await session.fetch("dag_plan", dag_id=dag_id, base=base)
-            plan = Plan.of(read_dag(Document(row["definition"]).value).workflow, _NO_LIMITS)
+            rows = await session.fetch("dag_plan", dag_id=dag_id, base=base)
+            try:
+                plan = Plan.of(read_dag(Document(rows[0]["definition"]).value).workflow, _NO_LIMITS)
+            except Exception as error:  # It was checked when it was kept, so this can be anything.
+                raise UnreadablePlan(f"its definition cannot be read: {error}") from error
             self._remember(dag_id, base, plan)
         return plan
 

@@ -6,6 +6,7 @@ a batch of ends concerns go through each statement together.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -15,26 +16,28 @@ from uuid import UUID
 from gnomon.core.document import Document
 from gnomon.core.limits import RESULT_BYTES_MAX
 from gnomon.core.progress import after
-from gnomon.core.run_events import Cancel, Changes, Ended, Event, Gate, Needs, Started, State
-from gnomon.core.run_state import ENDS, TaskState, TaskStatus, born
+from gnomon.core.run_events import Cancel, Changes, Ended, Event, Gate, Needs, State
+from gnomon.core.run_state import ENDS, TaskState, TaskStatus
 from gnomon.core.workflow import Plan
-from gnomon.errors import IllegalTransition, InvalidInput, StoreUnavailable
-from gnomon.store.database import Row, Rows, Session
+from gnomon.errors import IllegalTransition, StoreUnavailable
+from gnomon.store.database import Session
 from gnomon.store.gates import wanted
-from gnomon.store.plans import Plans
+from gnomon.store.plans import Plans, UnreadablePlan
 from gnomon.store.run_releases import Releases
 from gnomon.store.run_rows import (
     LockedRun,
-    Outer,
+    ended_run_rows,
     locked_run,
     note_rows,
+    notes_of,
     results_of,
-    run_columns,
     run_rows,
     task_rows,
     task_state,
     wanted_tasks,
 )
+
+logger = logging.getLogger(__name__)
 
 ROUNDS_MAX = 100
 
@@ -50,7 +53,11 @@ class _Loaded:
 
 @dataclass(slots=True)
 class Progress:
-    """For whoever commits: `to_start`, inner runs to begin; `ended`, workflows of which a run has ended."""
+    """For whoever commits: `to_start`, inner runs to begin; `ended`, workflows of which a run has ended.
+
+    `ended_for_a_time`: those whose run had a nominal time, so that it may belong to a backfill. `unreadable`:
+    runs to which nothing happened, since nobody here can read what they run.
+    """
 
     session: Session
     plans: Plans
@@ -58,6 +65,8 @@ class Progress:
     runs: dict[UUID, LockedRun] = field(default_factory=dict)
     to_start: list[tuple[UUID, UUID]] = field(default_factory=list)
     ended: set[UUID] = field(default_factory=set)
+    ended_for_a_time: set[UUID] = field(default_factory=set)
+    unreadable: set[UUID] = field(default_factory=set)
     has_released: bool = False
 
     async def lock(self, run_ids: Iterable[UUID]) -> None:
@@ -71,54 +80,10 @@ class Progress:
             changes, loaded = await self._decide(happened)
             happened = await self._write(changes, loaded)
 
-    async def begin(self, row: Row) -> None:
-        """A run whose turn has come. Its rows are made as they are after its first tasks have begun."""
-        plan = await self.plans.get(self.session, row["job_id"], row["revision"])
-        outer = Outer(row["dag_run_id"], row["task"], row["round"]) if row["dag_run_id"] else None
-        nesting = 0 if outer is None else self.runs[outer.run_id].state.nesting + 1
-        events: list[Event] = [Started()]
-        try:
-            overrides = None if row["input"] is None else Document(row["input"])
-            state, tasks = born(plan, overrides=overrides, nesting=nesting)
-        except InvalidInput:
-            # Whoever asked for it did not look. There is nothing to run it with.
-            state, tasks = born(plan, nesting=nesting)
-            events = [Started(), Cancel()]
-        run = LockedRun(
-            row["execution_id"],
-            row["tenant_id"],
-            row["job_id"],
-            row["revision"],
-            state,
-            outer,
-            row["nominal_time"],
-        )
+    async def begin(self, run: LockedRun, changes: Changes, tasks: Mapping[int, TaskState]) -> None:
+        """What follows from the first changes of a run whose rows are new, and have them already."""
         self.runs[run.id] = run
-        loaded = _Loaded(tasks=dict(enumerate(tasks)))
-        changes = after(plan, State(state, loaded.tasks), events, now=self.now)
-        assert isinstance(changes, Changes), "a run that begins has all its rows"
-        await self._add(run, changes, loaded.tasks | dict(changes.tasks))
-        await self.take(await self._write({run.id: changes}, {run.id: loaded}, is_new=True))
-
-    async def _add(self, run: LockedRun, changes: Changes, tasks: Mapping[int, TaskState]) -> None:
-        outer = run.outer
-        await self.session.fetch(
-            "run_add",
-            id=run.id,
-            tenant_id=run.tenant_id,
-            dag_id=run.dag_id,
-            base=run.base,
-            **run_columns(changes.run, now=self.now),
-            config=changes.run.config.text,
-            nesting=changes.run.nesting,
-            outer_run_id=None if outer is None else outer.run_id,
-            outer_task=None if outer is None else outer.task,
-            outer_round=None if outer is None else outer.round,
-            nominal_time=run.nominal_time,
-            now=self.now,
-        )
-        rows = task_rows((run.id, task, state) for task, state in tasks.items())
-        await self.session.fetch("tasks_add", rows, tenant_id=run.tenant_id)
+        await self.take(await self._write({run.id: changes}, {run.id: _Loaded(dict(tasks))}, is_new=True))
 
     # Deciding ----------------------------------------------------------------------------------------
 
@@ -129,7 +94,13 @@ class Progress:
         while undecided:
             needs: dict[UUID, Needs] = {}
             for run_id, events in undecided.items():
-                answer = await self._after(run_id, loaded[run_id], events)
+                try:
+                    answer = await self._after(run_id, loaded[run_id], events)
+                except UnreadablePlan as error:
+                    # Others must not wait for it. A sweep tells it what it missed once it can be read.
+                    logger.error("run %s cannot go on: %s", run_id, error)
+                    self.unreadable.add(run_id)
+                    continue
                 if isinstance(answer, Changes):
                     changes[run_id] = answer
                 else:
@@ -208,21 +179,11 @@ class Progress:
             await self.session.fetch("runs_write", run_rows(states, now=self.now))
 
     async def _write_notes(self, changes: Mapping[UUID, Changes]) -> None:
-        notes = []
-        for run_id, change in changes.items():
-            for task in sorted({*change.results, *change.failures}):
-                result, failure = change.results.get(task), change.failures.get(task)
-                notes.append(
-                    (
-                        run_id,
-                        task,
-                        change.tasks[task].round,
-                        self.runs[run_id].tenant_id,
-                        None if result is None else result.text,
-                        None if failure is None else failure.kind,
-                        None if failure is None else failure.message,
-                    )
-                )
+        notes = [
+            note
+            for run_id, change in changes.items()
+            for note in notes_of(change, run_id, self.runs[run_id].tenant_id)
+        ]
         if notes:
             await self.session.fetch("task_notes_add", note_rows(notes), now=self.now)
 
@@ -280,14 +241,14 @@ class Progress:
         for run_id in ended:
             run = self.runs[run_id]
             result = Document(f'{{"dag_run_id": "{run_id}"}}')
-            rows.append((run_id, run.state.status, result.text))
+            rows.append((run_id, run.state.status, result.text, None, None))
             self.ended.add(run.dag_id)
+            if run.nominal_time is not None:
+                self.ended_for_a_time.add(run.dag_id)
             if run.outer is not None:
                 told = Ended(run.outer.task, run.outer.round, ENDS[run.state.status], result)
                 follows.setdefault(run.outer.run_id, []).append(told)
-        await self.session.fetch(
-            "runs_end", Rows("ended_run", ("id", "outcome", "result"), rows), now=self.now
-        )
+        await self.session.fetch("runs_end", ended_run_rows(rows), now=self.now)
         return follows
 
 

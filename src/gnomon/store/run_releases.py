@@ -19,7 +19,7 @@ from gnomon.store.run_rows import LockedRun, note_rows
 
 _RELEASED = (
     "execution_id", "tenant_id", "job_id", "revision", "dag_run_id", "task", "round", "item", "input",
-    "nominal_time", "waits_for",
+    "nominal_time", "waits_for", "priority",
 )  # fmt: skip
 PLACE_MAX = (1 << 16) - 1
 _HOLD = ("dag_run_id", "task", "tenant_id", "round", "event", "correlation", "until")
@@ -79,6 +79,7 @@ class Releases:
                     document_text(payload),
                     run.nominal_time,
                     waits_for,
+                    run.priority,
                 )
             )
 
@@ -108,7 +109,7 @@ class Releases:
             new = _id(run, release, None, now=self.now)
             config = release.payload if release.payload is not None else inner.config
             place = (new, run.tenant_id, dag["dag_id"], dag["base"], run.id, release.task, release.round)
-            rows.append((*place, None, config.text, run.nominal_time, None))
+            rows.append((*place, None, config.text, run.nominal_time, None, run.priority))
             self.inner.append((new, run.id))
         if rows:
             await self.session.fetch("inner_runs_release", Rows("released", _RELEASED, rows), now=self.now)

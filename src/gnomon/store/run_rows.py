@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,11 +10,12 @@ from uuid import UUID
 
 from gnomon.core.dag import Dag, DagRevision, Run, RunId
 from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionStatus, Trigger
+from gnomon.core.execution import Trigger
 from gnomon.core.job import JobId, TenantId
+from gnomon.core.run_events import Changes
 from gnomon.core.run_state import RunState, RunStatus, TaskState, TaskStatus
 from gnomon.store.database import Row, Rows
-from gnomon.store.rows import document_of, job_of
+from gnomon.store.rows import document_of, failure_of, job_of
 
 TASK_ROW = (
     "dag_run_id", "task", "status", "parents_left", "parents_failed", "parents_skipped", "round",
@@ -44,6 +45,7 @@ class LockedRun:
     state: RunState
     outer: Outer | None
     nominal_time: datetime | None
+    priority: int | None = None  # Of its tasks; None: as each of them says.
 
 
 def locked_run(row: Row) -> LockedRun:
@@ -56,6 +58,7 @@ def locked_run(row: Row) -> LockedRun:
         state=_run_state(row),
         outer=None if outer is None else Outer(outer, row["outer_task"], row["outer_round"]),
         nominal_time=row["nominal_time"],
+        priority=row["priority"],
     )
 
 
@@ -136,6 +139,25 @@ def note_rows(notes: Sequence[tuple[object, ...]]) -> Rows:
     return Rows("note", columns, notes)
 
 
+def notes_of(change: Changes, run_id: UUID, tenant_id: TenantId) -> Iterator[tuple[object, ...]]:
+    """How tasks ended that no execution ended."""
+    for task in sorted({*change.results, *change.failures}):
+        result, failure = change.results.get(task), change.failures.get(task)
+        yield (
+            run_id,
+            task,
+            change.tasks[task].round,
+            tenant_id,
+            None if result is None else result.text,
+            None if failure is None else failure.kind,
+            None if failure is None else failure.message,
+        )
+
+
+def ended_run_rows(rows: Sequence[tuple[object, ...]]) -> Rows:
+    return Rows("ended_run", ("id", "outcome", "result", "failure_kind", "failure_message"), rows)
+
+
 # As readers see them ---------------------------------------------------------------------------------
 
 
@@ -156,14 +178,18 @@ def run_of(row: Row) -> Run:
         created_at=row["created_at"],
         started_at=row["started_at"],
         finished_at=row["finished_at"] or row["completed_at"],
+        failure=failure_of(row),
+        backfill_id=row["backfill_id"],
     )
 
 
 def _not_begun(row: Row) -> RunState:
-    """Cancelled while it waited, if it has ended at all."""
+    """Cancelled while it waited, or failed because it could not begin, if it has ended at all."""
     config = document_of(row["config"]) or Document("{}")
-    if row["outcome"] == ExecutionStatus.CANCELLED:
-        return RunState(RunStatus.CANCELLED, 0, cancelled=row["tasks"], config=config)
+    if row["outcome"] is not None:
+        status = RunStatus(row["outcome"])
+        assert status in (RunStatus.CANCELLED, RunStatus.FAILED)
+        return RunState(status, 0, cancelled=row["tasks"], config=config)
     return RunState(RunStatus.PENDING, row["tasks"], config=config)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from uuid import UUID
 
-from gnomon.core.dag import Run, RunId, TaskRun
+from gnomon.core.dag import Run, RunId
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, ExecutionStatus
 from gnomon.core.job import DAG_KIND, JobId, TenantId
@@ -15,33 +16,39 @@ from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
 from gnomon.core.run_events import Arrived, Cancel, Ended, Event, Expired
 from gnomon.core.run_state import ENDS, RunStatus
-from gnomon.errors import IllegalTransition, RunNotFound, StoreUnavailable
+from gnomon.errors import IllegalTransition, StoreUnavailable
+from gnomon.store.backfills import SqlBackfills
 from gnomon.store.base import Decision
 from gnomon.store.changes import are_plain_endings, change_rows, ending_rows
 from gnomon.store.database import Database, Row, Rows
 from gnomon.store.gates import Gates
 from gnomon.store.plans import Plans
-from gnomon.store.rows import FIRST_ID, LAST_ID, document_of, failure_of
+from gnomon.store.rows import FIRST_ID, document_of
+from gnomon.store.run_beginnings import begin, give_up
 from gnomon.store.run_progress import Happened, Progress
-from gnomon.store.run_rows import run_of, task_state
+from gnomon.store.run_readers import RunReaders, find_run
+
+logger = logging.getLogger(__name__)
 
 START_LIMIT_MAX = 1000
 EVENT_TAKERS_MAX = 1000
-TASK_LIMIT_MAX = 20_000
-EXECUTIONS_MAX = 20_000
 
 
 class SqlRuns:
-    def __init__(self, database: Database, plans: Plans, gates: Gates) -> None:
+    def __init__(self, database: Database, plans: Plans, gates: Gates, backfills: SqlBackfills) -> None:
         self._database = database
         self._plans = plans
         self._gates = gates
+        self._backfills = backfills
+        readers = RunReaders(database)
+        self.get, self.page, self.tasks = readers.get, readers.page, readers.tasks
 
     # Beginnings --------------------------------------------------------------------------------------
 
     async def start(self, *, now: datetime, limit: int) -> int:
         """Begin runs whose turn has come. Returns how many were there to be begun."""
         check_limit(limit, limit_max=START_LIMIT_MAX)
+        await self._backfills.advance(now=now, limit=limit)
         rows = await self._database.read("runs_due", now=now, limit=limit, kind=DAG_KIND)
         for row in rows:
             await self._start(row["execution_id"], row["dag_run_id"], now=now)
@@ -57,10 +64,16 @@ class SqlRuns:
         todo: list[tuple[UUID, UUID | None]] = [(run_id, outer)]
         while todo:
             run_id, outer = todo.pop()
-            async with self._progress([] if outer is None else [outer], now=now) as progress:
-                taken = await progress.session.fetch("run_take", execution_id=run_id, now=now)
-                if taken:
-                    await progress.begin(taken[0])
+            around = [] if outer is None else [outer]
+            try:
+                async with self._progress(around, now=now) as progress:
+                    await begin(progress, run_id)
+            except StoreUnavailable:
+                raise
+            except Exception as error:  # Whatever it is about this run, the others must not wait for it.
+                logger.exception("run %s cannot begin", run_id)
+                async with self._progress(around, now=now) as progress:
+                    await give_up(progress, run_id, error)
             todo += progress.to_start
 
     # Ends --------------------------------------------------------------------------------------------
@@ -141,9 +154,11 @@ class SqlRuns:
             run = progress.runs.get(run_id)
             if run is None or run.tenant_id != tenant_id:
                 # By this session: one that waits for another, while it holds its own, may wait for ever.
-                found = await _found(progress.session.fetch, tenant_id, run_id)
+                found = await find_run(progress.session.fetch, tenant_id, run_id)
                 raise IllegalTransition("run", status=found.status, action=type(event).__name__.lower())
             await progress.take({run_id: [event]})
+        if run_id in progress.unreadable:
+            raise IllegalTransition("run", status="unreadable", action=type(event).__name__.lower())
         await self._follow(progress, now=now)
         return await self.get(tenant_id, run_id)
 
@@ -158,30 +173,44 @@ class SqlRuns:
             correlation=correlation,
             limit=EVENT_TAKERS_MAX,
         )
-        for row in rows:
-            await self._report(row, Arrived(row["task"], row["round"], data), now=now)
-        return len(rows)
+        told = [Arrived(row["task"], row["round"], data) for row in rows]
+        return sum([await self._report(row, one, now=now) for row, one in zip(rows, told, strict=True)])
 
     async def expire(self, *, now: datetime, limit: int) -> int:
         """End what was held for as long as it may be. Returns how many there were."""
         rows = await self._database.read("task_holds_expired", now=now, limit=check_limit(limit))
-        for row in rows:
-            await self._report(row, Expired(row["task"], row["round"]), now=now)
-        return len(rows)
+        return sum([await self._report(row, Expired(row["task"], row["round"]), now=now) for row in rows])
 
-    async def _report(self, row: Row, event: Event, *, now: datetime) -> None:
-        async with self._progress([row["dag_run_id"]], now=now) as progress:
-            await progress.take({row["dag_run_id"]: [event]})
+    async def _report(self, row: Row, event: Event, *, now: datetime) -> bool:
+        """Whether the run could take it."""
+
+        async def told(progress: Progress) -> Sequence[Event]:
+            return [event]
+
+        return await self._tell(row["dag_run_id"], told, now=now)
+
+    async def _tell(
+        self, run_id: UUID, told: Callable[[Progress], Awaitable[Sequence[Event]]], *, now: datetime
+    ) -> bool:
+        """Whatever is the matter with one run, the others must not wait for it."""
+        try:
+            async with self._progress([run_id], now=now) as progress:
+                events = await told(progress)
+                await progress.take({run_id: list(events)} if events else {})
+        except StoreUnavailable:
+            raise
+        except Exception:
+            logger.exception("run %s cannot go on", run_id)
+            return False
         await self._follow(progress, now=now)
+        return bool(events) and run_id not in progress.unreadable
 
     # Never stuck -------------------------------------------------------------------------------------
 
     async def stop_stale(self, *, now: datetime, limit: int) -> int:
         """Cancel runs of workflows that are gone, and those that a newer run replaces."""
         rows = await self._database.read("runs_to_stop", after=FIRST_ID, limit=check_limit(limit))
-        for row in rows:
-            await self._report(row, Cancel(), now=now)
-        return len(rows)
+        return sum([await self._report(row, Cancel(), now=now) for row in rows])
 
     async def repair(self, *, now: datetime, limit: int, after: UUID | None = None) -> Page[RunId]:
         """Tell runs the ends that nobody told them. Looks at `limit` runs; the page names those it moved."""
@@ -192,60 +221,13 @@ class SqlRuns:
     async def _repair(self, run_id: UUID, *, now: datetime) -> bool:
         if not await self._database.read("run_lost_ends", run_id=run_id):
             return False
-        async with self._progress([run_id], now=now) as progress:
+
+        async def told(progress: Progress) -> Sequence[Event]:
             # Again, under the lock: what seemed lost may just have been on its way.
             lost = await progress.session.fetch("run_lost_ends", run_id=run_id)
-            events: list[Event] = [
-                _ended(row, ExecutionStatus(row["outcome"]), document_of(row["result"])) for row in lost
-            ]
-            if events:
-                await progress.take({run_id: events})
-        await self._follow(progress, now=now)
-        return bool(events)
+            return [_ended(row, ExecutionStatus(row["outcome"]), document_of(row["result"])) for row in lost]
 
-    # Readers -----------------------------------------------------------------------------------------
-
-    async def get(self, tenant_id: TenantId, run_id: RunId) -> Run:
-        return await _found(self._database.read, tenant_id, run_id)
-
-    async def page(
-        self, tenant_id: TenantId, dag_id: JobId, *, limit: int, after: UUID | None = None
-    ) -> Page[Run]:
-        """The runs of a workflow, newest first."""
-        rows = await self._database.read(
-            "dag_runs_page",
-            tenant_id=tenant_id,
-            dag_id=dag_id,
-            after=after or LAST_ID,
-            limit=check_limit(limit) + 1,
-        )
-        found = tuple(run_of(row) for row in rows[:limit])
-        return Page(found, found[-1].id if len(rows) > limit else None)
-
-    async def tasks(
-        self, tenant_id: TenantId, run_id: RunId, *, limit: int, after: int = -1
-    ) -> Sequence[TaskRun]:
-        """Tasks in the order of the definition, after that place. None if the run has not begun."""
-        check_limit(limit, limit_max=TASK_LIMIT_MAX)
-        key = {"tenant_id": tenant_id, "run_id": run_id, "after": after}
-        rows = await self._database.read("run_tasks", **key, limit=limit)
-        if not rows:
-            return []
-        last = rows[-1]["task"]
-        began: dict[int, list[ExecutionId]] = {}
-        for row in await self._database.read("run_executions", **key, last=last, limit=EXECUTIONS_MAX):
-            began.setdefault(row["task"], []).append(ExecutionId(row["execution_id"]))
-        notes = {row["task"]: row for row in await self._database.read("run_notes", **key, last=last)}
-        return [
-            TaskRun(
-                row["task"],
-                task_state(row),
-                tuple(began.get(row["task"], ())),
-                document_of(notes[row["task"]]["result"]) if row["task"] in notes else None,
-                failure_of(notes[row["task"]]) if row["task"] in notes else None,
-            )
-            for row in rows
-        ]
+        return await self._tell(run_id, told, now=now)
 
     # -------------------------------------------------------------------------------------------------
 
@@ -268,13 +250,14 @@ class SqlRuns:
                 admitted = await self._gates.admit(ended, now=now, limit=START_LIMIT_MAX)
                 if admitted:
                     await self.start(now=now, limit=admitted)
-
-
-async def _found(read: Callable[..., Awaitable[Sequence[Row]]], tenant_id: TenantId, run_id: RunId) -> Run:
-    rows = await read("dag_run", tenant_id=tenant_id, run_id=run_id)
-    if not rows:
-        raise RunNotFound(run_id)
-    return run_of(rows[0])
+            if progress.ended_for_a_time:
+                # Or for the next of a backfill.
+                await self.start_now(
+                    await self._backfills.advance(
+                        now=now, limit=START_LIMIT_MAX, dag_ids=progress.ended_for_a_time
+                    ),
+                    now=now,
+                )
 
 
 def _ended(row: Row, status: ExecutionStatus | RunStatus, result: Document | None) -> Ended:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from gnomon.store.backfills import SqlBackfills
 from gnomon.store.claimer import RESCAN, Claimer
 from gnomon.store.dags import SqlDags
 from gnomon.store.database import Database
@@ -32,8 +33,9 @@ class SqlStore:
         self.database = database
         self.tenants = SqlTenants(database)
         self.jobs = SqlJobs(database, lanes, gates)
-        self.dags = SqlDags(database, lanes, self.jobs)
-        self.runs = SqlRuns(database, plans, gates)
+        backfills = SqlBackfills(database)
+        self.dags = SqlDags(database, lanes, self.jobs, backfills)
+        self.runs = SqlRuns(database, plans, gates, backfills)
         self.schedules = SqlSchedules(database)
         self.executions = SqlExecutions(
             database, Claimer(database, lanes, rescan=rescan), Revisions(database), gates, lanes, self.runs

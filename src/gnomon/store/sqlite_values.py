@@ -21,15 +21,16 @@ from gnomon.store.database import Row, Rows
 
 IDS = frozenset({
     "id", "tenant_id", "job_id", "execution_id", "depends_on", "boot", "request_id", "redriven_as", "new_id",
-    "dag_id", "dag_run_id", "outer_run_id",
+    "dag_id", "dag_run_id", "outer_run_id", "backfill_id",
 })  # fmt: skip
 TIMES = frozenset({
     "created_at", "updated_at", "next_run_time", "last_run_time", "anchor", "nominal_time", "nominal_until",
     "due", "recorded_at", "started_at", "finished_at", "lease_until", "saved_at", "at", "died_at",
     "redriven_at", "registered_at", "last_seen_at", "applied_at", "disabled_at", "expires_at", "revoked_at",
     "last_used_at", "sent_at", "happened_at", "seen_at", "claimed_at", "completed_at", "newer_than", "until",
+    "first_time", "last_time",
 })  # fmt: skip
-FLAGS = frozenset({"cancel_requested", "watched", "awaited", "in_run", "is_task", "is_paused"})
+FLAGS = frozenset({"cancel_requested", "watched", "awaited", "in_run", "is_task", "is_paused", "is_waiting"})
 
 ID_BYTES = 16
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -2,21 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from gnomon.core.backfill import Backfill, BackfillAction, BackfillId, BackfillTime, NewBackfill
 from gnomon.core.dag import Dag, DagChange, DagRevision, NewDag, Run, RunId, TaskRun
 from gnomon.core.document import Document
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import JobId, JobStatus, TenantId
 from gnomon.core.records import Page
 from gnomon.core.run_events import Event
+from gnomon.core.run_state import RunStatus
 from gnomon.store.base import Store
 
 
+class BackfillStore(Protocol):
+    """Which times it runs is settled when it is made. Its runs are neither counted nor replaced by others."""
+
+    async def create(
+        self, new: NewBackfill, *, now: datetime, idempotency: Idempotency | None = None
+    ) -> Backfill:
+        """Raises DagNotFound, BackfillOverlaps, IdempotencyConflict."""
+
+    async def get(self, tenant_id: TenantId, backfill_id: BackfillId) -> Backfill:
+        """Raises BackfillNotFound."""
+
+    async def page(
+        self, tenant_id: TenantId, dag_id: JobId, *, limit: int, after: UUID | None = None
+    ) -> Page[Backfill]:
+        """Those of a workflow, newest first."""
+
+    async def times(
+        self, tenant_id: TenantId, backfill_id: BackfillId, *, limit: int, after: datetime | None = None
+    ) -> Sequence[BackfillTime]:
+        """Oldest first, after that time."""
+
+    async def past(
+        self, tenant_id: TenantId, dag_id: JobId, *, first: datetime, last: datetime, limit: int
+    ) -> Mapping[datetime, RunStatus]:
+        """How the latest run of each nominal time stands, oldest first; of as many runs as `limit`."""
+
+    async def act(
+        self, tenant_id: TenantId, backfill_id: BackfillId, action: BackfillAction, *, now: datetime
+    ) -> Backfill:
+        """What has not begun of a cancelled one never will; what runs goes on. Raises BackfillNotFound,
+        IllegalTransition."""
+
+    async def advance(
+        self, *, now: datetime, limit: int, dag_ids: Collection[UUID] | None = None
+    ) -> Sequence[RunId]:
+        """Ask for the next runs of those that have room, and end those that are done. Returns the runs."""
+
+
 class DagStore(Protocol):
+    @property
+    def backfills(self) -> BackfillStore: ...
+
     async def create(self, dag: NewDag, *, now: datetime, idempotency: Idempotency | None = None) -> Dag:
         """Raises JobAlreadyExists: a workflow and a job cannot have one name. Else as `create` of jobs."""
 
@@ -61,7 +104,7 @@ class RunStore(Protocol):
 
     async def start(self, *, now: datetime, limit: int) -> int:
         """Begin runs whose turn has come: make their tasks and release the first ones. Returns how many
-        there were."""
+        there were. Runs of backfills that have room are among them."""
 
     async def start_now(self, run_ids: Collection[RunId], *, now: datetime) -> None:
         """Begin these at once, if their turn has come. If it fails, the next `start` does it."""

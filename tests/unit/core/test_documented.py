@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gnomon.core.backfill import BackfillStatus, Existing
 from gnomon.core.dst import Fold, Gap
 from gnomon.core.execution import ExecutionStatus
 from gnomon.core.job import JobStatus
@@ -70,6 +71,8 @@ def test_the_page_has_a_row_for_every_status() -> None:
     assert first_words("statuses.md", "Task status") == list(TaskStatus)
     assert first_words("statuses.md", "Job status") == list(JobStatus)
     assert first_words("statuses.md", "Execution status") == list(ExecutionStatus)
+    assert first_words("statuses.md", "Backfill status") == list(BackfillStatus)
+    assert first_words("workflows.md", "Backfills") == list(Existing)
 
 
 @pytest.mark.parametrize(

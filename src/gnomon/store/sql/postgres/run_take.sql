@@ -15,5 +15,8 @@ WITH taken AS (
     FROM taken
 )
 SELECT taken.execution_id, taken.tenant_id, taken.job_id, taken.revision, taken.nominal_time,
-       executions.input, executions.dag_run_id, executions.task, executions.round
+       executions.input, executions.dag_run_id, executions.task, executions.round,
+       backfills.priority
 FROM taken JOIN executions ON executions.id = taken.execution_id
+LEFT JOIN backfill_times ON backfill_times.execution_id = taken.execution_id
+LEFT JOIN backfills ON backfills.id = backfill_times.backfill_id

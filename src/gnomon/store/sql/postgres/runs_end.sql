@@ -1,10 +1,11 @@
 -- The execution of a run ends with the run.
 WITH gone AS (
     DELETE FROM queue
-    USING unnest(:ended_run.id::uuid[], :ended_run.outcome::text[], :ended_run.result::json[])
-        AS ended_run (id, outcome, result)
+    USING unnest(:ended_run.id::uuid[], :ended_run.outcome::text[], :ended_run.result::json[],
+                 :ended_run.failure_kind::text[], :ended_run.failure_message::text[])
+        AS ended_run (id, outcome, result, failure_kind, failure_message)
     WHERE queue.execution_id = ended_run.id
-    RETURNING queue.*, ended_run.outcome, ended_run.result
+    RETURNING queue.*, ended_run.outcome, ended_run.result, ended_run.failure_kind, ended_run.failure_message
 ), freed AS (
     DELETE FROM unique_keys USING gone WHERE unique_keys.execution_id = gone.execution_id
 ), told AS (
@@ -19,5 +20,6 @@ WITH gone AS (
     ON CONFLICT (job_id) DO UPDATE
     SET completed_at = greatest(job_completions.completed_at, excluded.completed_at)
 )
-INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at, result)
-SELECT execution_id, tenant_id, outcome, claim, attempts, due, :now, result FROM gone
+INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at, result, failure_kind,
+                     failure_message)
+SELECT execution_id, tenant_id, outcome, claim, attempts, due, :now, result, failure_kind, failure_message FROM gone

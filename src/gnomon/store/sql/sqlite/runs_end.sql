@@ -1,5 +1,6 @@
-INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at, result)
-SELECT execution_id, tenant_id, outcome, claim, attempts, due, :now, result
+INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at, result,
+                     failure_kind, failure_message)
+SELECT execution_id, tenant_id, outcome, claim, attempts, due, :now, result, failure_kind, failure_message
 FROM ended_run JOIN queue ON queue.execution_id = ended_run.id;
 
 INSERT INTO events (batch, tenant_id, type, at, subjects)

@@ -1,7 +1,7 @@
 INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at,
                         input, dag_run_id, task, round, item)
-SELECT execution_id, released.tenant_id, released.job_id, released.revision, 'dag', job_revisions.priority,
-       nominal_time, :now, :now, input, dag_run_id, task, round, item
+SELECT execution_id, released.tenant_id, released.job_id, released.revision, 'dag',
+       coalesce(released.priority, job_revisions.priority), nominal_time, :now, :now, input, dag_run_id, task, round, item
 FROM released
 JOIN job_revisions ON job_revisions.job_id = released.job_id AND job_revisions.revision = released.revision;
 
@@ -11,7 +11,7 @@ FROM released WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id;
 
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, waits_for,
                    in_run)
-SELECT execution_id, released.tenant_id, released.job_id, released.revision, lane_id, job_revisions.priority,
-       :now, nominal_time, waits_for, 1
+SELECT execution_id, released.tenant_id, released.job_id, released.revision, lane_id,
+       coalesce(released.priority, job_revisions.priority), :now, nominal_time, waits_for, 1
 FROM released
 JOIN job_revisions ON job_revisions.job_id = released.job_id AND job_revisions.revision = released.revision

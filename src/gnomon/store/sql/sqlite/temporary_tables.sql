@@ -36,8 +36,10 @@ CREATE TEMP TABLE task_row (
     items_cancelled);
 CREATE TEMP TABLE run_row (
     id, status, unended, live, halted, completed, failed, cancelled, is_paused, ends_as, finished_at);
-CREATE TEMP TABLE ended_run (id, outcome, result);
+CREATE TEMP TABLE ended_run (id, outcome, result, failure_kind, failure_message);
 CREATE TEMP TABLE released (
-    execution_id, tenant_id, job_id, revision, dag_run_id, task, round, item, input, nominal_time, waits_for);
+    execution_id, tenant_id, job_id, revision, dag_run_id, task, round, item, input, nominal_time, waits_for,
+    priority);
+CREATE TEMP TABLE backfill_time (nominal_time, execution_id);
 CREATE TEMP TABLE note (dag_run_id, task, round, tenant_id, result, failure_kind, failure_message);
 CREATE TEMP TABLE hold (dag_run_id, task, tenant_id, round, event, correlation, until)

@@ -62,6 +62,7 @@ CREATE TABLE dag_runs (
     outer_task   integer,
     outer_round  integer,
     nominal_time timestamptz,
+    priority     smallint    CHECK (priority BETWEEN 0 AND 9), -- Of its tasks. NULL: as each of them says.
     started_at   timestamptz NOT NULL,
     finished_at  timestamptz,
     CHECK ((outer_run_id IS NULL) = (outer_task IS NULL)),
@@ -117,3 +118,38 @@ CREATE TABLE task_notes (
     PRIMARY KEY (dag_run_id, task, round),
     CHECK ((failure_kind IS NULL) = (failure_message IS NULL))
 );
+
+-- Runs of the past, some at a time. The times are settled when it is made; a run begins when there is room for it.
+CREATE TABLE backfills (
+    id          uuid        PRIMARY KEY,
+    tenant_id   uuid        NOT NULL REFERENCES tenants (id),
+    dag_id      uuid        NOT NULL REFERENCES dags (id),
+    status      text        NOT NULL CHECK (status IN ('RUNNING', 'PAUSED', 'COMPLETED', 'CANCELLED')),
+    first_time  timestamptz NOT NULL,
+    last_time   timestamptz NOT NULL,
+    existing    text        NOT NULL CHECK (existing IN ('skip_existing', 'only_failed', 'all')),
+    concurrency integer     NOT NULL CHECK (concurrency >= 1),
+    priority    smallint    CHECK (priority BETWEEN 0 AND 9),
+    config      json,
+    created_at  timestamptz NOT NULL,
+    finished_at timestamptz,
+    CHECK (first_time <= last_time),
+    CHECK ((finished_at IS NULL) = (status IN ('RUNNING', 'PAUSED')))
+);
+CREATE INDEX backfills_dag ON backfills (dag_id, id);
+CREATE INDEX backfills_live ON backfills (id) WHERE finished_at IS NULL;
+
+CREATE TABLE backfill_times (
+    backfill_id  uuid        NOT NULL,
+    nominal_time timestamptz NOT NULL,
+    tenant_id    uuid        NOT NULL,
+    dag_id       uuid        NOT NULL,
+    state        text        NOT NULL CHECK (state IN ('WAITING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED')),
+    execution_id uuid,
+    PRIMARY KEY (backfill_id, nominal_time),
+    CHECK (execution_id IS NULL OR state <> 'WAITING'),
+    CHECK (execution_id IS NOT NULL OR state IN ('WAITING', 'CANCELLED'))
+);
+CREATE INDEX backfill_times_state ON backfill_times (backfill_id, state, nominal_time);
+CREATE INDEX backfill_times_dag ON backfill_times (dag_id, nominal_time);
+CREATE INDEX backfill_times_run ON backfill_times (execution_id) WHERE execution_id IS NOT NULL;

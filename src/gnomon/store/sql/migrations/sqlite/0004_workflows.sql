@@ -68,6 +68,7 @@ CREATE TABLE dag_runs (
     outer_task   INTEGER,
     outer_round  INTEGER,
     nominal_time INTEGER,
+    priority     INTEGER CHECK (priority BETWEEN 0 AND 9), -- Of its tasks. NULL: as each of them says.
     started_at   INTEGER NOT NULL,
     finished_at  INTEGER,
     CHECK ((outer_run_id IS NULL) = (outer_task IS NULL)),
@@ -121,3 +122,38 @@ CREATE TABLE task_notes (
     PRIMARY KEY (dag_run_id, task, round),
     CHECK ((failure_kind IS NULL) = (failure_message IS NULL))
 ) STRICT;
+
+-- Runs of the past, some at a time. The times are settled when it is made; a run begins when there is room for it.
+CREATE TABLE backfills (
+    id          BLOB    NOT NULL PRIMARY KEY,
+    tenant_id   BLOB    NOT NULL REFERENCES tenants (id),
+    dag_id      BLOB    NOT NULL REFERENCES dags (id),
+    status      TEXT    NOT NULL CHECK (status IN ('RUNNING', 'PAUSED', 'COMPLETED', 'CANCELLED')),
+    first_time  INTEGER NOT NULL,
+    last_time   INTEGER NOT NULL,
+    existing    TEXT    NOT NULL CHECK (existing IN ('skip_existing', 'only_failed', 'all')),
+    concurrency INTEGER NOT NULL CHECK (concurrency >= 1),
+    priority    INTEGER CHECK (priority BETWEEN 0 AND 9),
+    config      TEXT,
+    created_at  INTEGER NOT NULL,
+    finished_at INTEGER,
+    CHECK (first_time <= last_time),
+    CHECK ((finished_at IS NULL) = (status IN ('RUNNING', 'PAUSED')))
+) STRICT;
+CREATE INDEX backfills_dag ON backfills (dag_id, id);
+CREATE INDEX backfills_live ON backfills (id) WHERE finished_at IS NULL;
+
+CREATE TABLE backfill_times (
+    backfill_id  BLOB    NOT NULL,
+    nominal_time INTEGER NOT NULL,
+    tenant_id    BLOB    NOT NULL,
+    dag_id       BLOB    NOT NULL,
+    state        TEXT    NOT NULL CHECK (state IN ('WAITING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED')),
+    execution_id BLOB,
+    PRIMARY KEY (backfill_id, nominal_time),
+    CHECK (execution_id IS NULL OR state <> 'WAITING'),
+    CHECK (execution_id IS NOT NULL OR state IN ('WAITING', 'CANCELLED'))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX backfill_times_state ON backfill_times (backfill_id, state, nominal_time);
+CREATE INDEX backfill_times_dag ON backfill_times (dag_id, nominal_time);
+CREATE INDEX backfill_times_run ON backfill_times (execution_id) WHERE execution_id IS NOT NULL;

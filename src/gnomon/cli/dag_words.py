@@ -1,0 +1,50 @@
+"""How workflows are named at a terminal, and how changes of them are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import typer
+
+from gnomon.cli.talking import Talk, is_id
+from gnomon.core.document import Document
+from gnomon.errors import DagNotFound, InvalidInput
+
+Dag = Annotated[str, typer.Argument(metavar="DAG", help="The name of a workflow, or its id.")]
+
+
+def dag_id_of(talk: Talk, word: str) -> str:
+    """From a name or an id to an id. Raises DagNotFound."""
+    if is_id(word):
+        return word
+    found = talk.server.get("/v1/dags", name=word)["dags"]
+    if not found:
+        raise DagNotFound(word)
+    dag_id: str = found[0]["dag_id"]
+    return dag_id
+
+
+def object_of(text: str) -> Any:
+    try:
+        return Document(text).value
+    except ValueError as error:
+        raise InvalidInput("--config", f"is not JSON: {error}.") from None
+
+
+def changes_of(diff: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each: `+` came, `-` went, `~` differs."""
+    yield from _fields("", diff["fields"])
+    yield from (f"- task {name}" for name in diff["tasks_removed"])
+    yield from (f"+ task {name}" for name in diff["tasks_added"])
+    for task in diff["tasks_changed"]:
+        yield from _fields(f"task {task['name']}: ", task["fields"])
+
+
+def _fields(whose: str, fields: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    for name, change in fields.items():
+        before, after = (
+            "nothing" if change[side] is None else Document.of(change[side], field=name).text
+            for side in ("before", "after")
+        )
+        yield f"~ {whose}{name}: {before} -> {after}"

@@ -1,0 +1,101 @@
+"""How a run of a workflow begins when its turn has come, and what becomes of one that cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from gnomon.core.document import Document
+from gnomon.core.execution import Failure
+from gnomon.core.progress import after
+from gnomon.core.run_events import Cancel, Changes, Ended, Event, Started, State
+from gnomon.core.run_state import RunStatus, TaskState, TaskStatus, born
+from gnomon.errors import InvalidInput
+from gnomon.store.database import Row
+from gnomon.store.plans import UnreadablePlan
+from gnomon.store.run_progress import Progress
+from gnomon.store.run_rows import LockedRun, Outer, ended_run_rows, note_rows, run_columns, task_rows
+
+
+async def begin(progress: Progress, run_id: UUID) -> None:
+    """If its turn has come. Its rows are made as they are after its first tasks have begun."""
+    taken = await progress.session.fetch("run_take", execution_id=run_id, now=progress.now)
+    if not taken:
+        return
+    [row] = taken
+    plan = await progress.plans.get(progress.session, row["job_id"], row["revision"])
+    outer = _outer(row)
+    nesting = 0 if outer is None else progress.runs[outer.run_id].state.nesting + 1
+    events: list[Event] = [Started()]
+    try:
+        overrides = None if row["input"] is None else Document(row["input"])
+        state, tasks = born(plan, overrides=overrides, nesting=nesting)
+    except InvalidInput:
+        # Whoever asked for it did not look. There is nothing to run it with.
+        state, tasks = born(plan, nesting=nesting)
+        events = [Started(), Cancel()]
+    run = LockedRun(
+        row["execution_id"],
+        row["tenant_id"],
+        row["job_id"],
+        row["revision"],
+        state,
+        outer,
+        row["nominal_time"],
+        row["priority"] if outer is None else progress.runs[outer.run_id].priority,
+    )
+    known = dict(enumerate(tasks))
+    changes = after(plan, State(state, known), events, now=progress.now)
+    assert isinstance(changes, Changes), "a run that begins has all its rows"
+    await _add(progress, run, changes, known | dict(changes.tasks))
+    await progress.begin(run, changes, known)
+
+
+async def give_up(progress: Progress, run_id: UUID, error: Exception) -> None:
+    """End a run that cannot begin, so that it stands in nobody's way."""
+    taken = await progress.session.fetch("run_take", execution_id=run_id, now=progress.now)
+    if not taken:
+        return
+    [row] = taken
+    failure = _failure(error)
+    told = (run_id, RunStatus.FAILED, None, failure.kind, failure.message)
+    await progress.session.fetch("runs_end", ended_run_rows([told]), now=progress.now)
+    progress.ended.add(row["job_id"])
+    outer = _outer(row)
+    if outer is not None and outer.run_id in progress.runs:
+        place = (outer.run_id, outer.task, outer.round)
+        note = (*place, row["tenant_id"], None, failure.kind, failure.message)
+        await progress.session.fetch("task_notes_add", note_rows([note]), now=progress.now)
+        await progress.take({outer.run_id: [Ended(outer.task, outer.round, TaskStatus.FAILED)]})
+
+
+def _failure(error: Exception) -> Failure:
+    if isinstance(error, UnreadablePlan):
+        return Failure("unreadable_dag", f"It could not begin: {error}")
+    return Failure("internal_error", "It could not begin, because of a mistake of ours. The log has more.")
+
+
+def _outer(row: Row) -> Outer | None:
+    return Outer(row["dag_run_id"], row["task"], row["round"]) if row["dag_run_id"] else None
+
+
+async def _add(progress: Progress, run: LockedRun, changes: Changes, tasks: Mapping[int, TaskState]) -> None:
+    outer = run.outer
+    await progress.session.fetch(
+        "run_add",
+        id=run.id,
+        tenant_id=run.tenant_id,
+        dag_id=run.dag_id,
+        base=run.base,
+        **run_columns(changes.run, now=progress.now),
+        config=changes.run.config.text,
+        nesting=changes.run.nesting,
+        outer_run_id=None if outer is None else outer.run_id,
+        outer_task=None if outer is None else outer.task,
+        outer_round=None if outer is None else outer.round,
+        nominal_time=run.nominal_time,
+        priority=run.priority,
+        now=progress.now,
+    )
+    rows = task_rows((run.id, task, state) for task, state in tasks.items())
+    await progress.session.fetch("tasks_add", rows, tenant_id=run.tenant_id)

@@ -1,0 +1,73 @@
+"""Runs of workflows and their tasks, as readers see them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from uuid import UUID
+
+from gnomon.core.dag import Run, RunId, TaskRun
+from gnomon.core.execution import ExecutionId
+from gnomon.core.job import JobId, TenantId
+from gnomon.core.limits import check_limit
+from gnomon.core.records import Page
+from gnomon.errors import RunNotFound
+from gnomon.store.database import Database, Row
+from gnomon.store.rows import LAST_ID, document_of, failure_of
+from gnomon.store.run_rows import run_of, task_state
+
+TASK_LIMIT_MAX = 20_000
+EXECUTIONS_MAX = 20_000
+
+
+class RunReaders:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, tenant_id: TenantId, run_id: RunId) -> Run:
+        return await find_run(self._database.read, tenant_id, run_id)
+
+    async def page(
+        self, tenant_id: TenantId, dag_id: JobId, *, limit: int, after: UUID | None = None
+    ) -> Page[Run]:
+        """The runs of a workflow, newest first."""
+        rows = await self._database.read(
+            "dag_runs_page",
+            tenant_id=tenant_id,
+            dag_id=dag_id,
+            after=after or LAST_ID,
+            limit=check_limit(limit) + 1,
+        )
+        found = tuple(run_of(row) for row in rows[:limit])
+        return Page(found, found[-1].id if len(rows) > limit else None)
+
+    async def tasks(
+        self, tenant_id: TenantId, run_id: RunId, *, limit: int, after: int = -1
+    ) -> Sequence[TaskRun]:
+        """Tasks in the order of the definition, after that place. None if the run has not begun."""
+        check_limit(limit, limit_max=TASK_LIMIT_MAX)
+        key = {"tenant_id": tenant_id, "run_id": run_id, "after": after}
+        rows = await self._database.read("run_tasks", **key, limit=limit)
+        if not rows:
+            return []
+        last = rows[-1]["task"]
+        began: dict[int, list[ExecutionId]] = {}
+        for row in await self._database.read("run_executions", **key, last=last, limit=EXECUTIONS_MAX):
+            began.setdefault(row["task"], []).append(ExecutionId(row["execution_id"]))
+        notes = {row["task"]: row for row in await self._database.read("run_notes", **key, last=last)}
+        return [
+            TaskRun(
+                row["task"],
+                task_state(row),
+                tuple(began.get(row["task"], ())),
+                document_of(notes[row["task"]]["result"]) if row["task"] in notes else None,
+                failure_of(notes[row["task"]]) if row["task"] in notes else None,
+            )
+            for row in rows
+        ]
+
+
+async def find_run(read: Callable[..., Awaitable[Sequence[Row]]], tenant_id: TenantId, run_id: RunId) -> Run:
+    rows = await read("dag_run", tenant_id=tenant_id, run_id=run_id)
+    if not rows:
+        raise RunNotFound(run_id)
+    return run_of(rows[0])

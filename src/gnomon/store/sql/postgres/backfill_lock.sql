@@ -1,0 +1,1 @@
+SELECT * FROM backfills WHERE id = :backfill_id AND finished_at IS NULL FOR NO KEY UPDATE

@@ -1,0 +1,3 @@
+INSERT INTO backfill_times (backfill_id, nominal_time, tenant_id, dag_id, state)
+SELECT :backfill_id, nominal_time, :tenant_id, :dag_id, 'WAITING'
+FROM unnest(:backfill_time.nominal_time::timestamptz[]) AS backfill_time (nominal_time)

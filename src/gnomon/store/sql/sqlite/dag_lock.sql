@@ -1,0 +1,1 @@
+SELECT id FROM dags WHERE id = :dag_id AND tenant_id = :tenant_id

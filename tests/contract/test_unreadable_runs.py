@@ -1,0 +1,145 @@
+"""A run that cannot be read stands in nobody's way: the others begin, go on and end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from gnomon.core.dag import RunId
+from gnomon.core.execution import ExecutionStatus
+from gnomon.core.run_events import Pause
+from gnomon.core.run_state import RunStatus
+from gnomon.core.workflow import Plan
+from gnomon.errors import IllegalTransition, InvalidInput
+from gnomon.store import plans
+from gnomon.store.sql_store import SqlStore
+from gnomon.store.workflows import WorkflowStore
+from tests.contract.flows import (
+    act,
+    all_tasks,
+    chain,
+    claimed,
+    create_dag,
+    finish,
+    run_of,
+    start_run,
+    statuses,
+    tasks_of,
+    work_off,
+)
+from tests.contract.given import DONE, HOUR, NOW, ask, claim, decided, enqueue, seen
+
+POISON = "poison"
+
+
+@contextmanager
+def unreadable(flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As in a release that cannot read what another one has kept: tasks of this name are a mystery to it."""
+    assert isinstance(flows, SqlStore)
+    known = flows.runs._plans._known
+    known.clear()
+
+    class Reader:
+        @staticmethod
+        def of(workflow: object, limits: object) -> Plan:
+            plan = Plan.of(workflow, limits)  # type: ignore[arg-type]
+            if POISON in plan.graph.names:
+                raise InvalidInput("tasks", "nobody knows what this is.")
+            return plan
+
+    with monkeypatch.context() as patch:
+        patch.setattr(plans, "Plan", Reader)
+        yield
+    known.clear()
+
+
+async def test_a_run_that_cannot_be_read_fails_and_later_ones_begin(
+    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = await create_dag(flows, tasks_of({POISON: []}))
+    good = await create_dag(flows, tasks_of(chain(1)))
+    [lost] = await enqueue(flows, ask(bad.job))
+    [fine] = await enqueue(flows, ask(good.job))
+
+    with unreadable(flows, monkeypatch):
+        assert await flows.runs.start(now=NOW, limit=1) == 1
+        assert await flows.runs.start(now=NOW, limit=1) == 1
+        assert await flows.runs.start(now=NOW, limit=1) == 0
+
+    run = await run_of(flows, RunId(lost))
+    assert (run.status, run.finished_at) == (RunStatus.FAILED, NOW)
+    assert (await seen(flows, lost)).status is ExecutionStatus.FAILED
+    assert run.failure is not None
+    assert (run.failure.kind, "nobody knows" in run.failure.message) == ("unreadable_dag", True)
+    assert (await run_of(flows, RunId(fine))).status is RunStatus.RUNNING
+
+
+async def test_a_workflow_inside_that_cannot_be_read_fails_its_task(
+    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await create_dag(flows, tasks_of({POISON: []}), "inner")
+    dag = await create_dag(flows, [{"name": "sub", "dag": "inner"}])
+
+    with unreadable(flows, monkeypatch):
+        run_id = await start_run(flows, dag)
+
+    assert await statuses(flows, run_id) == "F"
+    [task] = await all_tasks(flows, run_id)
+    assert task.failure is not None
+    assert task.failure.kind == "unreadable_dag"
+    assert (await run_of(flows, run_id)).status is RunStatus.FAILED
+
+
+async def test_a_run_that_cannot_be_read_any_more_waits_and_others_go_on(
+    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck = await start_run(flows, await create_dag(flows, tasks_of({POISON: [], "next": [POISON]})))
+    other = await start_run(flows, await create_dag(flows, tasks_of(chain(2))))
+    gates = [
+        await start_run(flows, await create_dag(flows, [{"name": name, "approval": {"timeout_seconds": 60}}]))
+        for name in (POISON, "gate")
+    ]
+    leased = await claim(flows)
+
+    with unreadable(flows, monkeypatch):
+        # In one batch with the end of another.
+        await flows.executions.apply([decided(one, DONE) for one in leased], now=NOW)
+        assert (await statuses(flows, stuck), await statuses(flows, other)) == ("RW", "CR")
+        assert await flows.runs.expire(now=NOW + HOUR, limit=1) == 0
+        assert await flows.runs.expire(now=NOW + HOUR, limit=10) == 1
+        assert list((await flows.runs.repair(now=NOW, limit=10)).items) == []
+        with pytest.raises(IllegalTransition):
+            await act(flows, stuck, Pause())
+        assert await work_off(flows) == 1
+
+    # When it can be read again, it is told what it missed.
+    assert list((await flows.runs.repair(now=NOW, limit=10)).items) == [stuck]
+    await finish(flows, *(await claimed(flows, stuck)).values())
+    assert (await run_of(flows, stuck)).status is RunStatus.COMPLETED
+    assert [(await run_of(flows, one)).status for one in gates] == [RunStatus.RUNNING, RunStatus.FAILED]
+
+
+async def test_a_mistake_of_ours_about_one_run_does_not_stop_the_others(
+    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gnomon.store import run_beginnings
+
+    bad = await create_dag(flows, tasks_of({POISON: []}))
+    good = await create_dag(flows, tasks_of(chain(1)))
+    [lost] = await enqueue(flows, ask(bad.job))
+    [fine] = await enqueue(flows, ask(good.job))
+    real = run_beginnings.after
+
+    def broken(plan: Plan, *args: object, **more: object) -> object:
+        assert POISON not in plan.graph.names
+        return real(plan, *args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(run_beginnings, "after", broken)
+    await flows.runs.start(now=NOW, limit=10)
+
+    ended = await run_of(flows, RunId(lost))
+    assert ended.failure is not None
+    assert (ended.status, ended.failure.kind) == (RunStatus.FAILED, "internal_error")
+    assert (await run_of(flows, RunId(fine))).status is RunStatus.RUNNING
