@@ -512,7 +512,7 @@ async def test_a_task_that_is_redriven_runs_by_itself(flows: WorkflowStore) -> N
 
 
 async def test_a_chain_of_skipped_tasks_is_no_recursion(flows: WorkflowStore) -> None:
-    run_id = await begun(flows, chain(3000))
+    run_id = await begun(flows, chain(10_000))
 
     await finish(flows, *(await claimed(flows, run_id)).values(), outcome=BROKEN)
 

@@ -9,7 +9,8 @@ import pytest
 
 from gnomon.core.dag import RunId
 from gnomon.core.execution import ExecutionStatus
-from gnomon.core.run_events import Pause
+from gnomon.core.job import DEFAULT_TENANT
+from gnomon.core.run_events import Pause, RerunFailed
 from gnomon.core.run_state import RunStatus
 from gnomon.core.workflow import Plan
 from gnomon.errors import IllegalTransition, InvalidInput
@@ -73,6 +74,9 @@ async def test_a_run_that_cannot_be_read_fails_and_later_ones_begin(
     assert (await seen(flows, lost)).status is ExecutionStatus.FAILED
     assert run.failure is not None
     assert (run.failure.kind, "nobody knows" in run.failure.message) == ("unreadable_dag", True)
+    assert (await flows.runs.page(DEFAULT_TENANT, bad.job.id, limit=10)).items == (run,)
+    with pytest.raises(IllegalTransition):
+        await act(flows, run.id, RerunFailed())
     assert (await run_of(flows, RunId(fine))).status is RunStatus.RUNNING
 
 

@@ -46,7 +46,7 @@ class Dags:
 
     def check(self, document: object) -> tuple[WrittenDag, Plan]:
         """Raises InvalidInput or InvalidDag that names the task, the field and the reason. Keeps nothing."""
-        written = read_dag(document)
+        written = read_dag(document, self._own.graph_limits)
         plan = Plan.of(written.workflow, self._own.graph_limits)
         for place, task in enumerate(written.workflow.tasks):
             # What a template comes to is known when the task begins.

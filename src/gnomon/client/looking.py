@@ -9,13 +9,23 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gnomon.core.execution import RecentRun
+from gnomon.core.dag import is_dag
+from gnomon.core.execution import ExecutionId, ExecutionStatus, RecentRun
 from gnomon.core.job import Job, JobId, TenantId
+from gnomon.core.run_state import RunStatus
 from gnomon.errors import JobNotFound
-from gnomon.store.base import Store
+from gnomon.store.workflows import WorkflowStore
 
 RECENT_MAX = 10
 KNOWN_MAX = 4096
+_STATUSES = {
+    RunStatus.PENDING: None,
+    RunStatus.RUNNING: ExecutionStatus.RUNNING,
+    RunStatus.PAUSED: ExecutionStatus.RUNNING,
+    RunStatus.COMPLETED: ExecutionStatus.COMPLETED,
+    RunStatus.FAILED: ExecutionStatus.FAILED,
+    RunStatus.CANCELLED: ExecutionStatus.CANCELLED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +41,7 @@ class Look:
 
 
 class Looking:
-    def __init__(self, store: Store, tenant_id: TenantId) -> None:
+    def __init__(self, store: WorkflowStore, tenant_id: TenantId) -> None:
         self._store = store
         self._tenant_id = tenant_id
         self._waiting: dict[JobId, list[asyncio.Future[Look]]] = {}
@@ -57,7 +67,10 @@ class Looking:
     async def _read(self, taken: Mapping[JobId, Sequence[asyncio.Future[Look]]]) -> None:
         try:
             jobs = await self._jobs(list(taken))
-            recent = await self._store.executions.recent(self._tenant_id, jobs, limit=RECENT_MAX)
+            plain = [job_id for job_id, job in jobs.items() if not is_dag(job)]
+            recent = dict(await self._store.executions.recent(self._tenant_id, plain, limit=RECENT_MAX))
+            for job_id in jobs.keys() - recent.keys():
+                recent[job_id] = await self._runs(job_id)
         except Exception as error:  # It belongs to those who asked.
             for waiting in taken.values():
                 _answer(waiting, error)
@@ -65,6 +78,14 @@ class Looking:
         for job_id, waiting in taken.items():
             job = jobs.get(job_id)
             _answer(waiting, JobNotFound(job_id) if job is None else self._look(job, recent[job_id]))
+
+    async def _runs(self, dag_id: JobId) -> Sequence[RecentRun]:
+        """Of a workflow, its runs. Its executions are also those of their tasks, which nobody asked about."""
+        page = await self._store.runs.page(self._tenant_id, dag_id, limit=RECENT_MAX)
+        return [
+            RecentRun(ExecutionId(run.id), _STATUSES[run.status], None, 0, run.started_at, run.finished_at)
+            for run in page.items
+        ]
 
     def _look(self, job: Job, recent: Sequence[RecentRun]) -> Look:
         look, known = Look(job, recent), self._known.get(job.id)

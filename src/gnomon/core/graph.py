@@ -67,6 +67,21 @@ class GraphLimits:
     tasks_max: int = TASKS_MAX
     edges_max: int = EDGES_MAX
 
+    def check(self, tasks: int, edges: int) -> None:
+        """Raises InvalidDag."""
+        if not tasks:
+            raise InvalidDag("dag_empty", field="tasks", reason="is empty; a workflow has at least one task.")
+        if tasks > self.tasks_max:
+            raise InvalidDag(
+                "dag_too_large", field="tasks", reason=f"{tasks} tasks; at most {self.tasks_max} are allowed."
+            )
+        if edges > self.edges_max:
+            raise InvalidDag(
+                "too_many_edges",
+                field="tasks",
+                reason=f"{edges} dependencies; at most {self.edges_max} are allowed.",
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class Graph:
@@ -80,7 +95,7 @@ class Graph:
     @classmethod
     def of(cls, tasks: Sequence[tuple[str, Sequence[str]]], limits: GraphLimits | None = None) -> Graph:
         """From each task's name and the names that it depends on. Raises InvalidDag."""
-        _check_size(tasks, limits or GraphLimits())
+        (limits or GraphLimits()).check(len(tasks), sum(len(depends_on) for _, depends_on in tasks))
         places = _places(tasks)
         parents = tuple(_parents(name, depends_on, places) for name, depends_on in tasks)
         children: list[list[int]] = [[] for _ in tasks]
@@ -144,24 +159,6 @@ class Graph:
             field=f"tasks.{names[0]}.depends_on",
             reason=f"these wait for each other, so none could ever start: {_shown(names)}.",
             task=names[0],
-        )
-
-
-def _check_size(tasks: Sequence[tuple[str, Sequence[str]]], limits: GraphLimits) -> None:
-    if not tasks:
-        raise InvalidDag("dag_empty", field="tasks", reason="is empty; a workflow has at least one task.")
-    if len(tasks) > limits.tasks_max:
-        raise InvalidDag(
-            "dag_too_large",
-            field="tasks",
-            reason=f"{len(tasks)} tasks; at most {limits.tasks_max} are allowed.",
-        )
-    edges = sum(len(depends_on) for _, depends_on in tasks)
-    if edges > limits.edges_max:
-        raise InvalidDag(
-            "too_many_edges",
-            field="tasks",
-            reason=f"{edges} dependencies; at most {limits.edges_max} are allowed.",
         )
 
 

@@ -17,6 +17,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from gnomon.core import schedule_document
 from gnomon.core.document import JSON, Document, check_name
+from gnomon.core.graph import GraphLimits
 from gnomon.core.instants import parse_seconds
 from gnomon.core.job import PRIORITY_DEFAULT, Definition
 from gnomon.core.reference import Comparison, Condition, Reference, references
@@ -125,10 +126,15 @@ class WrittenDag:
     tags: frozenset[str] = frozenset()
 
 
-def read_dag(document: object) -> WrittenDag:
-    """Read a definition. Raises InvalidInput that names the task, the field and the reason."""
+def read_dag(document: object, limits: GraphLimits | None = None) -> WrittenDag:
+    """Read a definition. Raises InvalidInput that names the task, the field and the reason.
+
+    With limits, what is too large is refused before it is looked at closely.
+    """
     dag = _converted(document, _Dag, noun="a workflow")
     check_name(dag.name, field="name")
+    if limits is not None:
+        limits.check(len(dag.tasks), sum(map(_edges, dag.tasks)))
     workflow = Workflow(
         tasks=tuple(_task(task, place) for place, task in enumerate(dag.tasks)),
         failure_strategy=dag.failure_strategy,
@@ -136,6 +142,11 @@ def read_dag(document: object) -> WrittenDag:
         config=_object(dag.config, field="config"),
     )
     return WrittenDag(dag.name, _schedule(dag), workflow, dag.tags)
+
+
+def _edges(task: object) -> int:
+    lists = [task.get("depends_on"), task.get("dependencies")] if isinstance(task, Mapping) else []
+    return sum(len(one) for one in lists if isinstance(one, list))
 
 
 def _schedule(dag: _Dag) -> Schedule:

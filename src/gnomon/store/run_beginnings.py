@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from uuid import UUID
 
 from gnomon.core.document import Document
 from gnomon.core.execution import Failure
 from gnomon.core.progress import after
 from gnomon.core.run_events import Cancel, Changes, Ended, Event, Started, State
-from gnomon.core.run_state import RunStatus, TaskState, TaskStatus, born
+from gnomon.core.run_state import RunState, RunStatus, TaskStatus, born
 from gnomon.errors import InvalidInput
 from gnomon.store.database import Row
 from gnomon.store.plans import UnreadablePlan
@@ -34,20 +33,14 @@ async def begin(progress: Progress, run_id: UUID) -> None:
         # Whoever asked for it did not look. There is nothing to run it with.
         state, tasks = born(plan, nesting=nesting)
         events = [Started(), Cancel()]
-    run = LockedRun(
-        row["execution_id"],
-        row["tenant_id"],
-        row["job_id"],
-        row["revision"],
-        state,
-        outer,
-        row["nominal_time"],
-        row["priority"] if outer is None else progress.runs[outer.run_id].priority,
-    )
     known = dict(enumerate(tasks))
     changes = after(plan, State(state, known), events, now=progress.now)
     assert isinstance(changes, Changes), "a run that begins has all its rows"
-    await _add(progress, run, changes, known | dict(changes.tasks))
+    run = _run(progress, row, changes.run)
+    await _add(progress, run)
+    every = (known | dict(changes.tasks)).items()
+    rows = task_rows((run.id, task, state) for task, state in every)
+    await progress.session.fetch("tasks_add", rows, tenant_id=run.tenant_id)
     await progress.begin(run, changes, known)
 
 
@@ -57,11 +50,11 @@ async def give_up(progress: Progress, run_id: UUID, error: Exception) -> None:
     if not taken:
         return
     [row] = taken
-    failure = _failure(error)
+    failure, outer = _failure(error), _outer(row)
+    await _add(progress, await _stillborn(progress, row), has_tasks=False)
     told = (run_id, RunStatus.FAILED, None, failure.kind, failure.message)
     await progress.session.fetch("runs_end", ended_run_rows([told]), now=progress.now)
     progress.ended.add(row["job_id"])
-    outer = _outer(row)
     if outer is not None and outer.run_id in progress.runs:
         place = (outer.run_id, outer.task, outer.round)
         note = (*place, row["tenant_id"], None, failure.kind, failure.message)
@@ -79,7 +72,28 @@ def _outer(row: Row) -> Outer | None:
     return Outer(row["dag_run_id"], row["task"], row["round"]) if row["dag_run_id"] else None
 
 
-async def _add(progress: Progress, run: LockedRun, changes: Changes, tasks: Mapping[int, TaskState]) -> None:
+async def _stillborn(progress: Progress, row: Row) -> LockedRun:
+    known = await progress.session.fetch("dag_plan", dag_id=row["job_id"], base=row["revision"])
+    config = Document("{}") if row["input"] is None else Document(row["input"])
+    cancelled = known[0]["tasks"] if known else 0
+    return _run(progress, row, RunState(RunStatus.FAILED, 0, cancelled=cancelled, config=config))
+
+
+def _run(progress: Progress, row: Row, state: RunState) -> LockedRun:
+    outer = _outer(row)
+    return LockedRun(
+        row["execution_id"],
+        row["tenant_id"],
+        row["job_id"],
+        row["revision"],
+        state,
+        outer,
+        row["nominal_time"],
+        row["priority"] if outer is None else progress.runs[outer.run_id].priority,
+    )
+
+
+async def _add(progress: Progress, run: LockedRun, *, has_tasks: bool = True) -> None:
     outer = run.outer
     await progress.session.fetch(
         "run_add",
@@ -87,15 +101,14 @@ async def _add(progress: Progress, run: LockedRun, changes: Changes, tasks: Mapp
         tenant_id=run.tenant_id,
         dag_id=run.dag_id,
         base=run.base,
-        **run_columns(changes.run, now=progress.now),
-        config=changes.run.config.text,
-        nesting=changes.run.nesting,
+        **run_columns(run.state, now=progress.now),
+        config=run.state.config.text,
+        nesting=run.state.nesting,
         outer_run_id=None if outer is None else outer.run_id,
         outer_task=None if outer is None else outer.task,
         outer_round=None if outer is None else outer.round,
         nominal_time=run.nominal_time,
         priority=run.priority,
+        has_tasks=has_tasks,
         now=progress.now,
     )
-    rows = task_rows((run.id, task, state) for task, state in tasks.items())
-    await progress.session.fetch("tasks_add", rows, tenant_id=run.tenant_id)

@@ -72,7 +72,7 @@ class Progress:
     async def lock(self, run_ids: Iterable[UUID]) -> None:
         rows = await self.session.fetch("runs_lock", wanted(set(run_ids)))
         # What this transaction has changed is in its own rows, too.
-        self.runs |= {row["id"]: locked_run(row) for row in rows}
+        self.runs |= {row["id"]: locked_run(row) for row in rows if row["has_tasks"]}
 
     async def take(self, happened: Happened) -> None:
         """All that follows from these events, and from what follows."""

@@ -30,7 +30,9 @@ TIMES = frozenset({
     "last_used_at", "sent_at", "happened_at", "seen_at", "claimed_at", "completed_at", "newer_than", "until",
     "first_time", "last_time",
 })  # fmt: skip
-FLAGS = frozenset({"cancel_requested", "watched", "awaited", "in_run", "is_task", "is_paused", "is_waiting"})
+FLAGS = frozenset(
+    {"cancel_requested", "watched", "awaited", "in_run", "is_task", "is_paused", "is_waiting", "has_tasks"}
+)
 
 ID_BYTES = 16
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

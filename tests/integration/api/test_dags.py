@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from gnomon.core.document import Document
-from gnomon.core.lifecycle import Succeeded
+from gnomon.core.lifecycle import Cancelled, Succeeded
 from tests.integration.api.conftest import Office
 
 EXAMPLE: dict[str, Any] = {
@@ -95,6 +95,23 @@ async def test_a_workflow_is_listed_changed_and_deleted(office: Office) -> None:
     assert (await office.http.post(f"{path}/resume")).json()["status"] == "ACTIVE"
     assert (await office.http.delete(path)).json()["status"] == "DELETED"
     assert (await office.http.get("/v1/dags")).json()["dags"] == []
+
+
+async def test_the_job_of_a_workflow_shows_its_runs_and_not_their_tasks(office: Office) -> None:
+    dag = await made(office)
+    path = f"/v1/jobs/{dag['dag_id']}"
+    first, second = [await triggered(office, dag) for _ in range(2)]
+    [one, two] = await office.claim(kinds=KINDS)
+    by_run = {str(seen["dag_run_id"]): seen for seen in (first, second)}
+    assert (await office.http.get(path)).json()["current_run"]["run_id"] in by_run
+
+    await office.http.post(f"/v1/dag-runs/{second['dag_run_id']}/cancel")
+    await office.end(one, Cancelled())
+    await office.end(two, Cancelled())
+
+    job = (await office.http.get(path)).json()
+    assert (job["last_run"]["run_id"], job["last_run"]["status"]) == (second["dag_run_id"], "CANCELLED")
+    assert job["retry_count"] == 0
 
 
 async def test_a_circle_is_named_task_by_task(office: Office) -> None:

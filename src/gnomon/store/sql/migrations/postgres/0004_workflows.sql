@@ -63,10 +63,12 @@ CREATE TABLE dag_runs (
     outer_round  integer,
     nominal_time timestamptz,
     priority     smallint    CHECK (priority BETWEEN 0 AND 9), -- Of its tasks. NULL: as each of them says.
+    has_tasks    boolean     NOT NULL DEFAULT true, -- Not if it could not begin. Then it has ended, for ever.
     started_at   timestamptz NOT NULL,
     finished_at  timestamptz,
     CHECK ((outer_run_id IS NULL) = (outer_task IS NULL)),
-    CHECK ((finished_at IS NULL) = (status IN ('PENDING', 'RUNNING', 'PAUSED')))
+    CHECK ((finished_at IS NULL) = (status IN ('PENDING', 'RUNNING', 'PAUSED'))),
+    CHECK (has_tasks OR finished_at IS NOT NULL)
 ) WITH (fillfactor = 50);
 CREATE INDEX dag_runs_dag ON dag_runs (dag_id, id);
 CREATE INDEX dag_runs_live ON dag_runs (id) WHERE finished_at IS NULL;

@@ -69,10 +69,12 @@ CREATE TABLE dag_runs (
     outer_round  INTEGER,
     nominal_time INTEGER,
     priority     INTEGER CHECK (priority BETWEEN 0 AND 9), -- Of its tasks. NULL: as each of them says.
+    has_tasks    INTEGER NOT NULL DEFAULT 1, -- Not if it could not begin. Then it has ended, for ever.
     started_at   INTEGER NOT NULL,
     finished_at  INTEGER,
     CHECK ((outer_run_id IS NULL) = (outer_task IS NULL)),
-    CHECK ((finished_at IS NULL) = (status IN ('PENDING', 'RUNNING', 'PAUSED')))
+    CHECK ((finished_at IS NULL) = (status IN ('PENDING', 'RUNNING', 'PAUSED'))),
+    CHECK (has_tasks OR finished_at IS NOT NULL)
 ) STRICT;
 CREATE INDEX dag_runs_dag ON dag_runs (dag_id, id);
 CREATE INDEX dag_runs_live ON dag_runs (id) WHERE finished_at IS NULL;
