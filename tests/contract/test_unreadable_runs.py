@@ -7,12 +7,15 @@ from contextlib import contextmanager
 
 import pytest
 
-from gnomon.core.dag import RunId
+from gnomon.core.dag import NewDag, RunId, dag_definition
+from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT
+from gnomon.core.job import DEFAULT_TENANT, JobId, NewJob
 from gnomon.core.run_events import Pause, RerunFailed
 from gnomon.core.run_state import RunStatus
+from gnomon.core.schedule import Schedule
 from gnomon.core.workflow import Plan
+from gnomon.core.workflow_document import read_workflow
 from gnomon.errors import IllegalTransition, InvalidInput
 from gnomon.store import plans
 from gnomon.store.sql_store import SqlStore
@@ -30,7 +33,7 @@ from tests.contract.flows import (
     tasks_of,
     work_off,
 )
-from tests.contract.given import DONE, HOUR, NOW, ask, claim, decided, enqueue, seen
+from tests.contract.given import DONE, HOUR, NOW, ask, claim, decided, enqueue, new_id, seen
 
 POISON = "poison"
 
@@ -123,6 +126,30 @@ async def test_a_run_that_cannot_be_read_any_more_waits_and_others_go_on(
     await finish(flows, *(await claimed(flows, stuck)).values())
     assert (await run_of(flows, stuck)).status is RunStatus.COMPLETED
     assert [(await run_of(flows, one)).status for one in gates] == [RunStatus.RUNNING, RunStatus.FAILED]
+
+
+async def test_a_run_whose_time_zone_is_lost_goes_on(flows: WorkflowStore) -> None:
+    kept = Document.of(
+        {
+            "name": "lost",
+            "cron_expression": "0 2 * * *",
+            "timezone": "Mars/Olympus_Mons",
+            "tasks": [
+                {"name": "a", "kind": "echo", "payload": {"at": "${run.time}"}},
+                {"name": "b", "kind": "echo", "payload": {"on": "${run.day}"}},
+            ],
+        },
+        field="dag",
+    )
+    job = NewJob(JobId(new_id()), DEFAULT_TENANT, "lost", dag_definition(Schedule()), None)
+    dag = await flows.dags.create(NewDag(job, kept, Plan.of(read_workflow(kept.value))), now=NOW)
+
+    run_id = await start_run(flows, dag)
+
+    # Only what needs to know whose day it is fails.
+    assert await statuses(flows, run_id) == "RF"
+    [leased] = await claim(flows)
+    assert leased.payload.value == {"at": "2030-01-01T00:00:00.000000Z"}
 
 
 async def test_a_mistake_of_ours_about_one_run_does_not_stop_the_others(

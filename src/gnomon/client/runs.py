@@ -28,7 +28,7 @@ from gnomon.core.run_events import (
     Succeed,
 )
 from gnomon.core.workflow import Workflow
-from gnomon.core.workflow_document import read_dag
+from gnomon.core.workflow_document import read_workflow
 from gnomon.errors import InvalidInput
 from gnomon.store.hints import Topic
 
@@ -67,7 +67,7 @@ class Runs:
     async def workflow(self, run: Run) -> Workflow:
         """What it runs: the revision that it is pinned to."""
         kept = await self._own.store.dags.revision(self._own.tenant_id, run.dag_id, run.revision)
-        return read_dag(kept.definition.value).workflow
+        return read_workflow(kept.definition.value)
 
     async def tasks(
         self, run: Run, *, limit: int = PAGE_LIMIT_DEFAULT, after: int = -1

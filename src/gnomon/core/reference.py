@@ -2,8 +2,9 @@
 
 `${tasks.extract.result.rows}` stands for a value inside a payload. A string that is one reference becomes the
 value, whatever its type; inside a longer string the value is written as text. Names that are no plain words
-are quoted: `${tasks["it's"].result["a.b"][0]}`. `$${` is a plain `${`. Braces that do not begin with one of
-our words are not ours: shells and secrets have them too.
+are quoted: `${tasks["it's"].result["a.b"][0]}`. `${run.time}` is the time that the run is for, `${run.day}`
+its day. `$${` is a plain `${`. Braces that do not begin with one of our words are not ours: shells and
+secrets have them too.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ REFERENCE_LENGTH_MAX = 1000
 # Bounded, so that an unclosed quote costs no walk to the end of the text.
 _QUOTED = rf'"(?:[^"\\]|\\.){{0,{REFERENCE_LENGTH_MAX}}}+"'
 _HOLE = re.compile(
-    rf'\$(\$)?\{{(?=(?:tasks|config|item|index)\b)((?:{_QUOTED}|[^"}}]){{0,{REFERENCE_LENGTH_MAX}}}+)(\}}?)'
+    r"\$(\$)?\{(?=(?:tasks|config|item|index|run\.(?:time|day))\b)"
+    rf'((?:{_QUOTED}|[^"}}]){{0,{REFERENCE_LENGTH_MAX}}}+)(\}}?)'
 )
 _STEP = re.compile(rf"\.(\w[\w-]*)|\[(\d{{1,9}})\]|\[({_QUOTED})\]")
 
@@ -35,6 +37,7 @@ class Source(StrEnum):
     CONFIG = "config"
     ITEM = "item"
     INDEX = "index"
+    RUN = "run"
 
 
 @dataclass(frozen=True, slots=True)

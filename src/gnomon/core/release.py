@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import assert_never
 
+from gnomon.core import zones
 from gnomon.core.document import JSON, Document
+from gnomon.core.instants import instant_text
 from gnomon.core.limits import RESULT_BYTES_MAX
 from gnomon.core.reference import Reference, Source, Unresolved, look_up, render
 from gnomon.core.run_events import Release
@@ -26,6 +28,7 @@ class Known:
     config: Document
     results: Mapping[int, Document | None]
     too_large: frozenset[int]
+    time: datetime | None = None
     item: JSON = None
     index: int = 0
     # What was read once, for all items of a fan-out: a large result is decoded once and not for each of them.
@@ -39,11 +42,23 @@ class Known:
                 return self.item
             case Source.INDEX:
                 return self.index
+            case Source.RUN:
+                return self._day() if reference.path[:1] == ("day",) else self._time()
             case Source.TASKS:
                 assert reference.task is not None
                 return self._result(reference.task)
             case _ as other:
                 assert_never(other)
+
+    def _time(self) -> JSON:
+        return {"time": None if self.time is None else instant_text(self.time)}
+
+    def _day(self) -> JSON:
+        try:
+            zone = zones.zone(self.plan.workflow.timezone)
+        except InvalidInput as error:  # It has left tzdata since.
+            raise Unresolved(str(error)) from None
+        return {"day": None if self.time is None else self.time.astimezone(zone).date().isoformat()}
 
     def _result(self, name: str) -> JSON:
         place = self.plan.graph.places[name]

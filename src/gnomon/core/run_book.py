@@ -175,7 +175,7 @@ class Book:
     def begin(self, place: int) -> None:
         self.need_results([place])
         task = self.plan.task(place)
-        values = Known(self.plan, self.run.config, self.results, self.too_large)
+        values = Known(self.plan, self.run.config, self.results, self.too_large, self.run.time)
         if not all(condition.holds(values) for condition in task.conditions):
             self.close(place, TaskStatus.SKIPPED)
             return

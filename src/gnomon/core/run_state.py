@@ -15,6 +15,7 @@ report from an earlier round changes nothing.
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 
 import msgspec
@@ -143,6 +144,7 @@ class RunState(msgspec.Struct, frozen=True):
     ends_as: RunStatus | None = None  # It is being stopped: nothing begins any more.
     config: Document = Document("{}")
     nesting: int = 0  # How many runs it is inside of.
+    time: datetime | None = None  # What it is for: its nominal time, or when it began.
 
     def counted(self, status: TaskStatus, by: int) -> RunState:
         """With `by` more tasks (or fewer) that have ended with this status."""
@@ -156,7 +158,7 @@ class RunState(msgspec.Struct, frozen=True):
 
 
 def born(
-    plan: Plan, *, overrides: Document | None = None, nesting: int = 0
+    plan: Plan, *, overrides: Document | None = None, nesting: int = 0, time: datetime | None = None
 ) -> tuple[RunState, list[TaskState]]:
     """The rows of a run that has not begun. `overrides` go over the workflow's configuration, key by key.
 
@@ -170,4 +172,4 @@ def born(
         assert isinstance(ours, dict)
         config = Document.of(ours | given, field="config")
     tasks = [TaskState(TaskStatus.WAITING, len(parents)) for parents in plan.graph.parents]
-    return RunState(RunStatus.PENDING, len(tasks), config=config, nesting=nesting), tasks
+    return RunState(RunStatus.PENDING, len(tasks), config=config, nesting=nesting, time=time), tasks

@@ -149,6 +149,7 @@ class Workflow:
     failure_strategy: FailureStrategy = FailureStrategy.FAIL_DOWNSTREAM
     allow_partial_completion: bool = False
     config: Document = field(default_factory=lambda: Document("{}"))
+    timezone: str = "UTC"  # Of its schedule: whose day it is for.
 
 
 # What is kept of it ----------------------------------------------------------------------------------

@@ -6,30 +6,24 @@ use, both are read: `depends_on` and `dependencies`, `retry_policy` and `retry_c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
 
-import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET
 
 from gnomon.core import schedule_document
 from gnomon.core.document import JSON, Document, check_name
 from gnomon.core.graph import GraphLimits
 from gnomon.core.instants import parse_seconds
-from gnomon.core.job import PRIORITY_DEFAULT, Definition
-from gnomon.core.reference import Comparison, Condition, Reference, references
-from gnomon.core.retry import Backoff, RetryPolicy
+from gnomon.core.job import Definition
+from gnomon.core.reference import Condition, Reference, references
+from gnomon.core.retry import RetryPolicy
 from gnomon.core.schedule import CronTiming, Schedule
-from gnomon.core.trigger_rule import TriggerRule
 from gnomon.core.workflow import (
-    ITEMS_DEFAULT,
     Approval,
     AwaitEvent,
     Execute,
-    FailureStrategy,
     FanOut,
     SubDag,
     Task,
@@ -37,83 +31,15 @@ from gnomon.core.workflow import (
     Workflow,
     of_task,
 )
+from gnomon.core.workflow_forms import (
+    ConditionForm,
+    DagForm,
+    FanOutForm,
+    RetryForm,
+    TaskForm,
+    converted,
+)
 from gnomon.errors import InvalidInput
-
-Read = TypeVar("Read")
-
-_PLACE = re.compile(r"(?P<what>.*?)(?: - at `\$(?P<where>.*)`)?", re.DOTALL)
-_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
-_MISSING = re.compile(r"Object missing required field `(?P<name>.*)`", re.DOTALL)
-
-
-class _Strict(Struct, frozen=True, forbid_unknown_fields=True):
-    pass
-
-
-class _Retry(_Strict, frozen=True):
-    max_attempts: int | None = None
-    max_retries: int | None = None
-    backoff: Backoff = Backoff.EXPONENTIAL
-    backoff_seconds: float = 60
-    backoff_multiplier: float = 2.0
-    max_backoff_seconds: float = 3600
-    jitter: float = 0.1
-    retry_on: frozenset[str] | None = None
-
-
-class _Condition(_Strict, frozen=True):
-    value_of: str
-    is_: Comparison = msgspec.field(name="is", default=Comparison.EQUAL)
-    value: Any = None
-
-
-class _FanOut(_Strict, frozen=True):
-    over: str
-    limit: int = ITEMS_DEFAULT
-
-
-class _Approval(_Strict, frozen=True):
-    timeout_seconds: float | None = None
-
-
-class _AwaitEvent(_Strict, frozen=True):
-    name: str
-    correlation: str = ""
-    timeout_seconds: float | None = None
-
-
-class _Task(_Strict, frozen=True, kw_only=True):
-    name: str
-    kind: str | None = None
-    payload: Any = msgspec.field(default_factory=dict)
-    depends_on: list[str] | None = None
-    dependencies: list[str] | None = None
-    trigger_rule: TriggerRule = TriggerRule.ALL_SUCCESS
-    condition: _Condition | list[_Condition] | None = None
-    fan_out: _FanOut | None = None
-    timeout_seconds: float | None = None
-    max_retries: int | None = None
-    retry_policy: _Retry | None = None
-    retry_config: _Retry | None = None
-    queue: str = "default"
-    priority: int = PRIORITY_DEFAULT
-    capabilities: frozenset[str] = frozenset()
-    dag: str | None = None
-    config: Any = UNSET
-    approval: _Approval | None = None
-    event: _AwaitEvent | None = None
-
-
-class _Dag(_Strict, frozen=True, kw_only=True):
-    name: str
-    tasks: list[Any]
-    cron_expression: str | None = None
-    timezone: str | UnsetType = UNSET
-    schedule: dict[str, Any] | None = None
-    failure_strategy: FailureStrategy = FailureStrategy.FAIL_DOWNSTREAM
-    allow_partial_completion: bool = False
-    config: Any = msgspec.field(default_factory=dict)
-    tags: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +57,27 @@ def read_dag(document: object, limits: GraphLimits | None = None) -> WrittenDag:
 
     With limits, what is too large is refused before it is looked at closely.
     """
-    dag = _converted(document, _Dag, noun="a workflow")
+    dag = converted(document, DagForm, noun="a workflow")
     check_name(dag.name, field="name")
     if limits is not None:
         limits.check(len(dag.tasks), sum(map(_edges, dag.tasks)))
-    workflow = Workflow(
+    return WrittenDag(dag.name, _schedule(dag), _workflow(dag), dag.tags)
+
+
+def read_workflow(document: object) -> Workflow:
+    """What a definition that was kept says to do. When it runs may be lost: time zones come and go."""
+    return _workflow(converted(document, DagForm, noun="a workflow"))
+
+
+def _workflow(dag: DagForm) -> Workflow:
+    said = dag.timezone if dag.schedule is None else dag.schedule.get("timezone")
+    return Workflow(
         tasks=tuple(_task(task, place) for place, task in enumerate(dag.tasks)),
         failure_strategy=dag.failure_strategy,
         allow_partial_completion=dag.allow_partial_completion,
         config=_object(dag.config, field="config"),
+        timezone=said if isinstance(said, str) else "UTC",
     )
-    return WrittenDag(dag.name, _schedule(dag), workflow, dag.tags)
 
 
 def _edges(task: object) -> int:
@@ -149,7 +85,7 @@ def _edges(task: object) -> int:
     return sum(len(one) for one in lists if isinstance(one, list))
 
 
-def _schedule(dag: _Dag) -> Schedule:
+def _schedule(dag: DagForm) -> Schedule:
     if dag.schedule is not None:
         if dag.cron_expression is not None or dag.timezone is not UNSET:
             raise InvalidInput("schedule", "stands alone, without `cron_expression` and `timezone`.")
@@ -162,7 +98,7 @@ def _schedule(dag: _Dag) -> Schedule:
 def _task(document: object, place: int) -> Task:
     name = document.get("name") if isinstance(document, Mapping) else None
     try:
-        written = _converted(document, _Task, noun="a task")
+        written = converted(document, TaskForm, noun="a task")
         return Task(
             written.name,
             _work(written),
@@ -175,7 +111,7 @@ def _task(document: object, place: int) -> Task:
         raise of_task(name if isinstance(name, str) and name.strip() else str(place), error) from None
 
 
-def _work(task: _Task) -> Work:
+def _work(task: TaskForm) -> Work:
     kinds = [name for name in ("kind", "dag", "approval", "event") if getattr(task, name) is not None]
     if len(kinds) > 1:
         raise InvalidInput(
@@ -204,7 +140,7 @@ def _work(task: _Task) -> Work:
     )
 
 
-def _kind(task: _Task) -> str:
+def _kind(task: TaskForm) -> str:
     """A payload that says what to do says by whom: `{"action": "extract_data"}` is of that kind."""
     action = task.payload.get("action") if isinstance(task.payload, dict) else None
     kind = task.kind if task.kind is not None else action
@@ -213,11 +149,11 @@ def _kind(task: _Task) -> str:
     return kind
 
 
-def _retry(task: _Task) -> RetryPolicy:
+def _retry(task: TaskForm) -> RetryPolicy:
     policies = [policy for policy in (task.retry_policy, task.retry_config) if policy is not None]
     if len(policies) > 1:
         raise InvalidInput("retry_config", "is another name for retry_policy; give one of them.")
-    said = policies[0] if policies else _Retry()
+    said = policies[0] if policies else RetryForm()
     attempts = {
         name: value
         for name, value in (
@@ -240,7 +176,7 @@ def _retry(task: _Task) -> RetryPolicy:
     )
 
 
-def _conditions(written: _Condition | list[_Condition] | None) -> tuple[Condition, ...]:
+def _conditions(written: ConditionForm | list[ConditionForm] | None) -> tuple[Condition, ...]:
     if written is None:
         return ()
     every = written if isinstance(written, list) else [written]
@@ -254,7 +190,7 @@ def _conditions(written: _Condition | list[_Condition] | None) -> tuple[Conditio
     )
 
 
-def _fan_out(written: _FanOut | None) -> FanOut | None:
+def _fan_out(written: FanOutForm | None) -> FanOut | None:
     return None if written is None else FanOut(_reference(written.over, field="fan_out.over"), written.limit)
 
 
@@ -280,21 +216,3 @@ def _object(value: JSON, *, field: str) -> Document:
     if not isinstance(value, dict):
         raise InvalidInput(field, f"must be an object, not {type(value).__name__}.")
     return Document.of(value, field=field)
-
-
-def _converted(document: object, shape: type[Read], *, noun: str) -> Read:
-    try:
-        return msgspec.convert(document, shape)
-    except msgspec.ValidationError as error:
-        found = _PLACE.fullmatch(str(error))
-        assert found is not None
-        what, where = found["what"], (found["where"] or "").lstrip(".")
-        if unknown := _UNKNOWN.fullmatch(what):
-            raise InvalidInput(_inside(where, unknown["name"]), f"is not a field of {noun}.") from None
-        if missing := _MISSING.fullmatch(what):
-            raise InvalidInput(_inside(where, missing["name"]), f"is missing; {noun} needs it.") from None
-        raise InvalidInput(where or noun.split()[-1], f"{what[:1].lower()}{what[1:]}.") from None
-
-
-def _inside(where: str, name: str) -> str:
-    return f"{where}.{name}" if where else name

@@ -7,7 +7,7 @@ from uuid import UUID
 from gnomon.core.document import Document
 from gnomon.core.graph import GraphLimits
 from gnomon.core.workflow import Plan
-from gnomon.core.workflow_document import read_dag
+from gnomon.core.workflow_document import read_workflow
 from gnomon.store.database import Session
 
 # Of the largest workflows, each takes some tens of megabytes; of usual ones, nearly nothing.
@@ -31,7 +31,7 @@ class Plans:
         if plan is None:
             rows = await session.fetch("dag_plan", dag_id=dag_id, base=base)
             try:
-                plan = Plan.of(read_dag(Document(rows[0]["definition"]).value).workflow, _NO_LIMITS)
+                plan = Plan.of(read_workflow(Document(rows[0]["definition"]).value), _NO_LIMITS)
             except Exception as error:  # It was checked when it was kept, so this can be anything.
                 raise UnreadablePlan(f"its definition cannot be read: {error}") from error
             self._remember(dag_id, base, plan)

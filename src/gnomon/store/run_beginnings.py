@@ -25,13 +25,14 @@ async def begin(progress: Progress, run_id: UUID) -> None:
     plan = await progress.plans.get(progress.session, row["job_id"], row["revision"])
     outer = _outer(row)
     nesting = 0 if outer is None else progress.runs[outer.run_id].state.nesting + 1
+    time = row["nominal_time"] or progress.now
     events: list[Event] = [Started()]
     try:
         overrides = None if row["input"] is None else Document(row["input"])
-        state, tasks = born(plan, overrides=overrides, nesting=nesting)
+        state, tasks = born(plan, overrides=overrides, nesting=nesting, time=time)
     except InvalidInput:
         # Whoever asked for it did not look. There is nothing to run it with.
-        state, tasks = born(plan, nesting=nesting)
+        state, tasks = born(plan, nesting=nesting, time=time)
         events = [Started(), Cancel()]
     known = dict(enumerate(tasks))
     changes = after(plan, State(state, known), events, now=progress.now)

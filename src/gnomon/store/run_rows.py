@@ -75,6 +75,7 @@ def _run_state(row: Row) -> RunState:
         ends_as=RunStatus(row["ends_as"]) if row["ends_as"] else None,
         config=Document(row["config"]),
         nesting=row["nesting"],
+        time=row["nominal_time"] or row["started_at"],
     )
 
 
