@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gnomon.cli.dag_words import Dag, dag_id_of, object_of
+from gnomon.cli.dag_words import Dag, dag_id_of, json_of
 from gnomon.cli.showing import Columns, Output
 from gnomon.cli.talking import Limit, Talk, path_of, talks
 from gnomon.core.backfill import Existing
@@ -67,7 +67,7 @@ def create(
         return
     body |= {"concurrency": concurrency, "priority": priority}
     if config is not None:
-        body["config"] = object_of(config)
+        body["config"] = json_of(config, option="--config")
     talk.show(talk.server.post(path, body))
 
 

@@ -83,6 +83,34 @@ def cancel(talk: Talk, run: Run) -> None:
     talk.show(talk.server.post(path_of("dag-runs", run, "cancel")))
 
 
+@app.command("pause")
+@talks
+def pause_run(talk: Talk, run: Run) -> None:
+    """Nothing new of it begins. What runs goes on to its end."""
+    talk.show(talk.server.post(path_of("dag-runs", run, "pause")))
+
+
+@app.command()
+@talks
+def resume(talk: Talk, run: Run) -> None:
+    """Go on. Not while a person is asked about a failed task: decide about that one."""
+    talk.show(talk.server.post(path_of("dag-runs", run, "resume")))
+
+
+@app.command()
+@talks
+def retry(talk: Talk, run: Run, task: Task) -> None:
+    """A failed task, and all that follows it, anew."""
+    talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, "retry")))
+
+
+@app.command()
+@talks
+def skip(talk: Talk, run: Run, task: Task) -> None:
+    """Go on as if the branch of this task had not been taken."""
+    talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, "skip")))
+
+
 @app.command()
 @talks
 def rerun(

@@ -25,11 +25,11 @@ def dag_id_of(talk: Talk, word: str) -> str:
     return dag_id
 
 
-def object_of(text: str) -> Any:
+def json_of(text: str, *, option: str) -> Any:
     try:
         return Document(text).value
     except ValueError as error:
-        raise InvalidInput("--config", f"is not JSON: {error}.") from None
+        raise InvalidInput(option, f"is not JSON: {error}.") from None
 
 
 def changes_of(diff: Mapping[str, Any]) -> Iterator[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from gnomon.cli.dag_runs import DAG_RUNS, statuses_of
-from gnomon.cli.dag_words import Dag, changes_of, dag_id_of, object_of
+from gnomon.cli.dag_words import Dag, changes_of, dag_id_of, json_of
 from gnomon.cli.graphs import graph_of, mermaid_of, print_lines, svg_of
 from gnomon.cli.job_options import read_yaml
 from gnomon.cli.showing import Columns, Output
@@ -135,8 +135,29 @@ def trigger(
     gnomon dag trigger etl --config '{"day": "2026-01-01"}'
     ```
     """
-    body = {} if config is None else {"config": object_of(config)}
+    body = {} if config is None else {"config": json_of(config, option="--config")}
     talk.show(talk.server.post(path_of("dags", dag_id_of(talk, dag), "trigger"), body))
+
+
+@app.command()
+@talks
+def send(
+    talk: Talk,
+    event: Annotated[str, typer.Argument(metavar="EVENT", help="The name of an event.")],
+    correlation: Annotated[str, typer.Option(help="Which of those that wait for this name.")] = "",
+    data: Annotated[str | None, typer.Option(metavar="JSON", help="The result of the tasks.")] = None,
+) -> None:
+    """Tell the tasks that wait for an event. Says how many there were.
+
+    Examples:
+    ```
+    gnomon dag send payment --correlation order-7 --data '{"euro": 5}'
+    ```
+    """
+    body: dict[str, Any] = {"name": event, "correlation": correlation}
+    if data is not None:
+        body["data"] = json_of(data, option="--data")
+    talk.show(talk.server.post("/v1/dag-events", body))
 
 
 @app.command()

@@ -43,6 +43,57 @@ def test_a_workflow_is_checked_kept_run_approved_and_drawn(desk: Desk) -> None:
     assert desk("dag", "graph", "etl-1", "--as", "svg").stdout.startswith("<svg ")
 
 
+def test_the_past_is_counted_run_and_paused(desk: Desk) -> None:
+    text = ETL.format(name="etl-3") + 'cron_expression: "0 2 * * *"\n'
+    path = desk.folder / "etl-3.yaml"
+    path.write_text(text, encoding="utf-8")
+    desk("dag", "apply", str(path))
+    span = ("--from", "2025-12-01", "--to", "2025-12-03")
+
+    assert desk.json("backfill", "create", "etl-3", *span, "--dry-run")["count"] == 3
+    assert desk.json("backfill", "list", "etl-3") == []
+    made = desk.json("backfill", "create", "etl-3", *span, "--concurrency", "2")
+    backfill = made["backfill_id"]
+    assert (made["total"], made["running"]) == (3, 2)
+    assert desk.json("backfill", "pause", backfill)["status"] == "PAUSED"
+    shown = desk.json("backfill", "show", backfill)
+    assert [run["status"] for run in shown["runs"]] == ["RUNNING", "RUNNING", "WAITING"]
+    assert "2025-12-03" in desk("backfill", "show", backfill).stdout
+    assert desk.json("backfill", "resume", backfill)["status"] == "RUNNING"
+    assert desk.json("backfill", "cancel", backfill)["status"] == "CANCELLED"
+    desk("backfill", "show", "nowhere", exit_code=4)
+
+
+def test_revisions_are_told_apart(desk: Desk) -> None:
+    desk("dag", "apply", written(desk, "etl-4"))
+    changed = ETL.format(name="etl-4").replace("name: load, kind: dummy", "name: store, kind: dummy")
+    desk("dag", "apply", "-", stdin=changed.replace("FAIL_DOWNSTREAM", "PAUSE"))
+
+    lines = desk("dag", "diff", "etl-4").stdout.splitlines()
+
+    assert lines == [
+        "revision 1 -> 2",
+        '~ failure_strategy: "FAIL_DOWNSTREAM" -> "PAUSE"',
+        "- task load",
+        "+ task store",
+    ]
+    assert desk.json("dag", "diff", "etl-4", "--from", "2")["tasks_added"] == []
+
+
+def test_a_run_is_paused_goes_on_and_is_told_of_an_event(desk: Desk) -> None:
+    tasks = [{"name": "paid", "event": {"name": "payment", "correlation": "7"}}]
+    desk("dag", "apply", "-", stdin=json.dumps({"name": "etl-5", "tasks": tasks}))
+    run = desk.json("dag", "trigger", "etl-5")["dag_run_id"]
+
+    assert desk.json("dag-run", "pause", run)["status"] == "PAUSED"
+    assert desk.json("dag-run", "resume", run)["status"] == "RUNNING"
+    assert desk.json("dag", "send", "payment", "--correlation", "7", "--data", '{"n": 1}') == {"taken_by": 1}
+    desk("dag-run", "watch", run)
+    desk("dag-run", "retry", run, "paid", exit_code=1)
+    desk("dag-run", "skip", run, "nobody", exit_code=2)
+    desk("dag", "send", "payment", "--data", "{", exit_code=2)
+
+
 def test_a_circle_is_refused_without_a_server(desk: Desk) -> None:
     tasks = [
         {"name": "a", "kind": "dummy", "depends_on": ["b"]},
