@@ -270,6 +270,22 @@ async def test_backfills_and_their_times_come_page_by_page(flows: WorkflowStore)
     assert (first.nominal_time, second.nominal_time) == days(2)
 
 
+async def test_retention_takes_an_ended_backfill_with_its_times(flows: WorkflowStore) -> None:
+    dag = await create_dag(flows, tasks_of(chain(1)))
+    ended, live = await asked(flows, dag, days(3)), await asked(flows, dag, [NOW - 10 * DAY])
+    await flows.dags.backfills.act(DEFAULT_TENANT, ended.id, CANCEL, now=NOW)
+
+    await flows.upkeep.forget_occurrences(before=NOW, limit=2)
+    assert await states(flows, ended) == "XXX"
+    assert (await flows.upkeep.forget_occurrences(before=NOW + DAY, limit=2)).more
+    await flows.upkeep.forget_occurrences(before=NOW + DAY, limit=2)
+
+    with pytest.raises(BackfillNotFound):
+        await look(flows, ended)
+    assert await states(flows, ended) == ""
+    assert await look(flows, live) == live
+
+
 # What was before -------------------------------------------------------------------------------------
 
 

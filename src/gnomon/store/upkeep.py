@@ -70,6 +70,12 @@ class SqlUpkeep:
         self, *, before: datetime, limit: int, after: UUID | None = None
     ) -> Forgotten:
         _check(limit)
+        if after is None:
+            # The times of backfills are a ledger, too.
+            times = await self._database.fetch("backfill_times_forget", before=before, limit=limit)
+            if len(times) == limit:
+                return Forgotten(limit, more=True)
+            await self._database.fetch("backfills_forget", before=before)
         rows = await self._database.read("jobs_walk", after=after or FIRST_ID, limit=JOBS_AT_ONCE)
         jobs = [row["id"] for row in rows]
         [gone] = await self._database.fetch("occurrences_forget", _wanted(jobs), before=before, limit=limit)
