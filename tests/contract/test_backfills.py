@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from random import Random
+from uuid import UUID
 
 import pytest
 
@@ -25,17 +26,19 @@ from gnomon.core.dag import Dag, RunId
 from gnomon.core.document import JSON, Document
 from gnomon.core.execution import ExecutionId
 from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import DEFAULT_TENANT, JobId
+from gnomon.core.job import DEFAULT_TENANT, JobId, TenantId
 from gnomon.core.lease import Leased
 from gnomon.core.lifecycle import JobAction
 from gnomon.core.occurrence import Firing, Occurrence
 from gnomon.core.run_events import RerunFailed
 from gnomon.core.run_state import RunStatus
 from gnomon.errors import BackfillNotFound, BackfillOverlaps, DagNotFound, IllegalTransition
+from gnomon.store import backfills
+from gnomon.store.database import Row, Session
 from gnomon.store.workflows import WorkflowStore
 from tests.contract import given
 from tests.contract.flows import act, begun, chain, create_dag, finish, run_of, start_run, tasks_of, work_off
-from tests.contract.given import BROKEN, NOW, claim, new_id
+from tests.contract.given import BROKEN, NOW, ask, claim, enqueue, new_id
 
 PAUSE, RESUME, CANCEL = BackfillAction.PAUSE, BackfillAction.RESUME, BackfillAction.CANCEL
 DAY = timedelta(days=1)
@@ -150,31 +153,31 @@ async def test_the_priority_of_a_backfill_is_that_of_its_tasks(flows: WorkflowSt
 
 
 async def test_a_paused_backfill_begins_no_run(flows: WorkflowStore) -> None:
-    backfills = flows.dags.backfills
+    store = flows.dags.backfills
     backfill = await asked(flows, await create_dag(flows, tasks_of(chain(1))), days(3))
     await go_on(flows)
 
-    assert (await backfills.act(DEFAULT_TENANT, backfill.id, PAUSE, now=NOW)).status is BackfillStatus.PAUSED
+    assert (await store.act(DEFAULT_TENANT, backfill.id, PAUSE, now=NOW)).status is BackfillStatus.PAUSED
     assert await work_off(flows) == 1  # What runs goes on to its end.
     await go_on(flows)
     assert (await look(flows, backfill)).waiting == 2
     assert await claim(flows) == []
 
-    await backfills.act(DEFAULT_TENANT, backfill.id, RESUME, now=NOW)
+    await store.act(DEFAULT_TENANT, backfill.id, RESUME, now=NOW)
     await go_on(flows)
     assert await work_off(flows) == 2
     assert (await look(flows, backfill)).status is BackfillStatus.COMPLETED
     with pytest.raises(IllegalTransition):
-        await backfills.act(DEFAULT_TENANT, backfill.id, PAUSE, now=NOW)
+        await store.act(DEFAULT_TENANT, backfill.id, PAUSE, now=NOW)
 
 
 async def test_what_has_not_begun_of_a_cancelled_backfill_never_will(flows: WorkflowStore) -> None:
-    backfills = flows.dags.backfills
+    store = flows.dags.backfills
     backfill = await asked(flows, await create_dag(flows, tasks_of(chain(1))), days(3))
     await go_on(flows)
 
     for _ in range(2):  # Safe to repeat.
-        cancelled = await backfills.act(DEFAULT_TENANT, backfill.id, CANCEL, now=NOW)
+        cancelled = await store.act(DEFAULT_TENANT, backfill.id, CANCEL, now=NOW)
         assert (cancelled.status, cancelled.finished_at) == (BackfillStatus.CANCELLED, NOW)
     assert await states(flows, backfill) == "RXX"
     assert await work_off(flows) == 1
@@ -237,6 +240,28 @@ async def test_many_who_go_on_with_a_backfill_begin_each_run_once(flows: Workflo
     assert await work_off(flows) == 8
 
 
+async def test_a_backfill_that_cannot_go_on_does_not_stop_the_others(
+    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck, fine = [await asked(flows, await create_dag(flows, tasks_of(chain(1))), days(1)) for _ in range(2)]
+    own = await create_dag(flows, tasks_of(chain(1)))
+    [run_id] = await enqueue(flows, ask(own.job))
+    real = backfills.jobs_for
+
+    async def broken(session: Session, tenant_id: TenantId, ids: Sequence[UUID]) -> Mapping[UUID, Row]:
+        assert stuck.dag_id not in ids
+        return await real(session, tenant_id, ids)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(backfills, "jobs_for", broken)
+        await go_on(flows)
+    assert (await states(flows, stuck), await states(flows, fine)) == ("W", "R")
+    assert (await run_of(flows, RunId(run_id))).status is RunStatus.RUNNING
+
+    await go_on(flows)
+    assert await states(flows, stuck) == "R"
+
+
 async def test_a_backfill_with_nothing_to_run_is_at_its_end(flows: WorkflowStore) -> None:
     backfill = await asked(flows, await create_dag(flows, tasks_of(chain(1))), [])
 
@@ -258,15 +283,15 @@ async def test_a_backfill_of_another_tenant_is_not_there(flows: WorkflowStore) -
 
 
 async def test_backfills_and_their_times_come_page_by_page(flows: WorkflowStore) -> None:
-    backfills = flows.dags.backfills
+    store = flows.dags.backfills
     dag = await create_dag(flows, tasks_of(chain(1)))
     old, new = await asked(flows, dag, days(2)), await asked(flows, dag, [NOW - 10 * DAY])
 
-    page = await backfills.page(DEFAULT_TENANT, dag.job.id, limit=1)
+    page = await store.page(DEFAULT_TENANT, dag.job.id, limit=1)
     assert (page.items, page.next) == ((new,), new.id)
-    assert (await backfills.page(DEFAULT_TENANT, dag.job.id, limit=1, after=page.next)).items == (old,)
-    [first] = await backfills.times(DEFAULT_TENANT, old.id, limit=1)
-    [second] = await backfills.times(DEFAULT_TENANT, old.id, limit=2, after=first.nominal_time)
+    assert (await store.page(DEFAULT_TENANT, dag.job.id, limit=1, after=page.next)).items == (old,)
+    [first] = await store.times(DEFAULT_TENANT, old.id, limit=1)
+    [second] = await store.times(DEFAULT_TENANT, old.id, limit=2, after=first.nominal_time)
     assert (first.nominal_time, second.nominal_time) == days(2)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
@@ -27,12 +28,21 @@ from gnomon.core.job import JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
 from gnomon.core.run_state import RunStatus
-from gnomon.errors import BackfillNotFound, BackfillOverlaps, DagNotFound, IllegalTransition, JobNotFound
+from gnomon.errors import (
+    BackfillNotFound,
+    BackfillOverlaps,
+    DagNotFound,
+    IllegalTransition,
+    JobNotFound,
+    StoreUnavailable,
+)
 from gnomon.store.database import Database, Row, Rows, Session
 from gnomon.store.enqueuing import jobs_for
 from gnomon.store.gates import wanted
 from gnomon.store.idempotency import first_answer
 from gnomon.store.rows import LAST_ID, document_of, document_text
+
+logger = logging.getLogger(__name__)
 
 ADVANCE_LIMIT_MAX = 1000
 PAST_LIMIT_MAX = 10_000
@@ -130,8 +140,13 @@ class SqlBackfills:
             rows = await self._database.read("backfills_of", wanted(dag_ids))
         asked: list[RunId] = []
         for row in rows:
-            async with self._database.transaction() as session:
-                asked += await self._advance(session, row["id"], now=now)
+            try:
+                async with self._database.transaction() as session:
+                    asked += await self._advance(session, row["id"], now=now)
+            except StoreUnavailable:
+                raise
+            except Exception:  # Whatever it is about this one, the others must not wait for it.
+                logger.exception("backfill %s cannot go on", row["id"])
         return asked
 
     async def _advance(self, session: Session, backfill_id: UUID, *, now: datetime) -> list[RunId]:

@@ -82,6 +82,7 @@ async def _stillborn(progress: Progress, row: Row) -> LockedRun:
 
 def _run(progress: Progress, row: Row, state: RunState) -> LockedRun:
     outer = _outer(row)
+    around = None if outer is None else progress.runs.get(outer.run_id)
     return LockedRun(
         row["execution_id"],
         row["tenant_id"],
@@ -90,7 +91,7 @@ def _run(progress: Progress, row: Row, state: RunState) -> LockedRun:
         state,
         outer,
         row["nominal_time"],
-        row["priority"] if outer is None else progress.runs[outer.run_id].priority,
+        row["priority"] if around is None else around.priority,
     )
 
 
