@@ -7,10 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from gnomon.app.connection import graph_limits
 from gnomon.cli.dag_runs import DAG_RUNS, statuses_of
 from gnomon.cli.dag_words import Dag, changes_of, dag_id_of, json_of
 from gnomon.cli.graphs import graph_of, mermaid_of, print_lines, svg_of
 from gnomon.cli.job_options import read_yaml
+from gnomon.cli.options import chosen
 from gnomon.cli.showing import Columns, Output
 from gnomon.cli.talking import Limit, Talk, path_of, talks
 from gnomon.core.workflow import Plan
@@ -43,13 +45,16 @@ class Drawing(StrEnum):
 def validate(file: File) -> None:
     """Check a definition, without a server. Says what is wrong, in which task, and why.
 
+    The limits are those of the settings here, which need not be those of a server.
+
     Examples:
     ```
     gnomon dag validate etl.yaml
     ```
     """
-    written = read_dag(read_yaml(file, field="FILE"))
-    plan = Plan.of(written.workflow)
+    limits = graph_limits(chosen()[0].dag)
+    written = read_dag(read_yaml(file, field="FILE"), limits)
+    plan = Plan.of(written.workflow, limits)
     edges = sum(map(len, plan.graph.parents))
     levels = len(plan.graph.levels())
     tasks = len(plan.graph.names)
