@@ -8,13 +8,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar, cast
 
+from gnomon.proof.dags import DagRun, Key, Plan, dags_of, plans_of
 from gnomon.proof.events import (
     AnyEvent,
     BeatRefused,
     Birth,
     CancelOk,
     Claim,
+    DagAct,
+    DagAgain,
+    DagEdge,
+    DagEnd,
+    DagNew,
+    DagNode,
     DagRelease,
+    DagStart,
     Deleted,
     Effect,
     Ending,
@@ -38,6 +46,7 @@ from gnomon.proof.events import Change as ChangeEvent
 from gnomon.proof.faults import SCHEDULING, Faults, faults_of
 from gnomon.proof.ledger import FIRST, Ledger, ledger_of
 from gnomon.proof.parameters import Parameters, parameters_of
+from gnomon.proof.replay import Replay
 
 SCHEDULER = "scheduler"
 E = TypeVar("E", bound=Event)
@@ -90,7 +99,19 @@ class Run:
 
     @property
     def ending(self) -> Ending | None:
-        return next((row for row in self.rows if isinstance(row, Ending)), None)
+        """The first one, unless somebody mended it since: then the next."""
+        ending: Ending | None = None
+        for row in self.rows:
+            if isinstance(row, DagAgain):
+                ending = None
+            elif isinstance(row, Ending) and ending is None:
+                ending = row
+        return ending
+
+    @property
+    def begun(self) -> DagStart | None:
+        """If it is a run of a workflow: its first task may begin."""
+        return next((row for row in self.rows if isinstance(row, DagStart)), None)
 
     @property
     def entity(self) -> str:
@@ -114,6 +135,9 @@ class Index:
     kept: list[Kept] = field(default_factory=list)
     deleted: set[str] = field(default_factory=set)
     reads: list[Read] = field(default_factory=list)
+    plans: dict[Key, Plan] = field(default_factory=dict)
+    dags: dict[str, DagRun] = field(default_factory=dict)
+    replays: dict[str, Replay] = field(default_factory=dict)  # Of runs whose definition is known.
     _by_type: dict[type[Event], list[AnyEvent]] = field(default_factory=dict)
 
     @property
@@ -154,6 +178,7 @@ def index_of(events: Sequence[AnyEvent], parameters: Parameters | None = None) -
     index.deleted = {event.run for event in index.of(Deleted)}
     _index_jobs(index)
     _index_runs(index)
+    _index_dags(index)
     return index
 
 
@@ -175,6 +200,14 @@ def _index_jobs(index: Index) -> None:
             index.skips.get(job, []),
             horizon=horizon,
         )
+
+
+def _index_dags(index: Index) -> None:
+    index.plans = plans_of(index.of(DagNew), index.of(DagEdge))
+    index.dags = dags_of([*index.of(DagNode), *index.of(DagAct)], index.runs, index.plans)
+    for dag in index.dags.values():
+        if dag.plan is not None:
+            index.replays[dag.id] = Replay(dag, dag.plan, index.parameters.clock).run()
 
 
 def _index_runs(index: Index) -> None:
@@ -230,6 +263,8 @@ def _sort_rows(run: Run) -> None:
         elif isinstance(row, ChangeEvent):
             if segment is not None and segment.end is None:
                 segment.end = row
+        elif isinstance(row, DagStart | DagEnd | DagAgain):
+            pass  # A run of a workflow, which nobody claims.
         else:
             assert isinstance(row, Fire | Enqueue | DagRelease)
             run.births.append(row)
@@ -256,7 +291,7 @@ def stories(index: Index) -> dict[str, list[Event]]:
 
 def _entities(index: Index, event: AnyEvent) -> Iterable[str]:
     yield f"source {event.src}"
-    for word in ("run", "job", "key", "scope", "worker", "target"):
+    for word in ("run", "dag", "job", "key", "scope", "worker", "target"):
         value = getattr(event, word, None)
         if value is not None:
             yield f"{word} {value}"

@@ -116,7 +116,7 @@ def _conflict(index: Index, earlier: Run, later: Run) -> str | None:
     assert earlier.spec is not None
     slack = index.parameters.clock
     ended = _ended(earlier)
-    claimed = later.segments[0].claim.db if later.segments else None
+    claimed = later.segments[0].claim.db if later.segments else later.begun.db if later.begun else None
     match earlier.spec.overlap:
         case "skip":
             born = later.births[0].db

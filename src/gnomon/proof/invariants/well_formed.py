@@ -10,6 +10,9 @@ from gnomon.proof.events import (
     Cancelled,
     CancelOk,
     Claim,
+    DagAgain,
+    DagEnd,
+    DagStart,
     Dead,
     Done,
     Event,
@@ -35,6 +38,9 @@ EDGES: dict[type[OfRun], tuple[frozenset[str], str]] = {
     Dead: (frozenset({RUNNING}), ENDED),
     Abandoned: (frozenset({RUNNING}), ENDED),
     Cancelled: (frozenset({WAITING, RUNNING}), ENDED),
+    DagStart: (frozenset({WAITING}), RUNNING),
+    DagEnd: (frozenset({RUNNING}), ENDED),
+    DagAgain: (frozenset({ENDED}), RUNNING),
 }
 BIRTH = (frozenset({UNBORN}), WAITING)
 
