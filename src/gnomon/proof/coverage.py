@@ -8,8 +8,9 @@ from datetime import timedelta
 from gnomon.proof.dags import ENDED
 from gnomon.proof.events import Again, DagNode, Done, Elect, Expired, Refused, Released, Skip
 from gnomon.proof.faults import DISK_FULL, DRAIN, LOST_REPLY
-from gnomon.proof.index import Index, Segment
+from gnomon.proof.index import Index
 from gnomon.proof.ledger import MISSED, decided_at
+from gnomon.proof.runs import Segment
 from gnomon.proof.targets import FOLD, GAP
 
 CATCH_UP_MIN = 100

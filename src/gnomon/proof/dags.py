@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from gnomon.proof.events import (
     AnyEvent,
@@ -22,11 +21,8 @@ from gnomon.proof.events import (
     OfDag,
     OfRun,
 )
+from gnomon.proof.runs import Run
 
-if TYPE_CHECKING:
-    from gnomon.proof.index import Run
-
-DAG_KIND = "gnomon.dag"
 SUCCESS = frozenset({"COMPLETED"})
 FAILURE = frozenset({"FAILED", "CANCELLED", "UPSTREAM_FAILED"})
 SKIPPED = frozenset({"SKIPPED"})

@@ -12,7 +12,6 @@ from gnomon.proof.dags import DagRun, Key, Plan, dags_of, plans_of
 from gnomon.proof.events import (
     AnyEvent,
     BeatRefused,
-    Birth,
     CancelOk,
     Claim,
     DagAct,
@@ -25,7 +24,6 @@ from gnomon.proof.events import (
     DagStart,
     Deleted,
     Effect,
-    Ending,
     Enqueue,
     Event,
     Exit,
@@ -47,75 +45,10 @@ from gnomon.proof.faults import SCHEDULING, Faults, faults_of
 from gnomon.proof.ledger import FIRST, Ledger, ledger_of
 from gnomon.proof.parameters import Parameters, parameters_of
 from gnomon.proof.replay import Replay
+from gnomon.proof.runs import Run, Segment
 
 SCHEDULER = "scheduler"
 E = TypeVar("E", bound=Event)
-
-
-@dataclass(slots=True)
-class Segment:
-    """One hand-out of a run: its claim, the beats, and the change that ended it."""
-
-    claim: Claim
-    beats: list[BeatEvent] = field(default_factory=list)
-    cancel: CancelOk | None = None
-    end: StoreRun | None = None
-
-    @property
-    def lease_until(self) -> datetime:
-        return self.beats[-1].lease_until if self.beats else self.claim.lease_until
-
-    @property
-    def last_sign(self) -> datetime | None:
-        """When the holder last proved that it lives."""
-        return self.beats[-1].db if self.beats else self.claim.db
-
-
-@dataclass(slots=True)
-class Run:
-    """Everything about one run. `rows` are its store events in the order of their versions."""
-
-    id: str
-    births: list[Birth] = field(default_factory=list)
-    rows: list[StoreRun] = field(default_factory=list)
-    segments: list[Segment] = field(default_factory=list)
-    starts: list[Start] = field(default_factory=list)
-    exits: list[Exit] = field(default_factory=list)
-    spec: SchedSet | None = None
-
-    @property
-    def job(self) -> str | None:
-        return self.births[0].job if self.births else None
-
-    @property
-    def run_at(self) -> datetime | None:
-        """Before this, nobody may claim it."""
-        if not self.births:
-            return None
-        birth = self.births[0]
-        if birth.run_at is not None:
-            return birth.run_at
-        return birth.due if isinstance(birth, Fire) else birth.db
-
-    @property
-    def ending(self) -> Ending | None:
-        """The first one, unless somebody mended it since: then the next."""
-        ending: Ending | None = None
-        for row in self.rows:
-            if isinstance(row, DagAgain):
-                ending = None
-            elif isinstance(row, Ending) and ending is None:
-                ending = row
-        return ending
-
-    @property
-    def begun(self) -> DagStart | None:
-        """If it is a run of a workflow: its first task may begin."""
-        return next((row for row in self.rows if isinstance(row, DagStart)), None)
-
-    @property
-    def entity(self) -> str:
-        return f"run {self.id}"
 
 
 @dataclass(slots=True)

@@ -81,34 +81,42 @@ class Replay(DagState):
                 self.wrong("G3", f"{node!r} {verdict} by {self._rule(node)}, and is left waiting.", step[-1])
 
     def _is_due(self, event: DagNode, before: str) -> bool:
-        node, verdict = event.node, self.verdict(event.node)
-        acts = {act.act for act in self.acts if act.node in (None, node)}
-        strategy, edge = self.plan.new.strategy, self.plan.nodes[node]
+        is_mended = any(act.act in REPAIRS for act in self.acts)
         if event.state == "WAITING":
-            return any(act.act in REPAIRS for act in self.acts)
+            return is_mended
+        if before in ENDED and is_mended:
+            before = "WAITING"  # It was set back, and decided anew at once.
         if before == "RELEASED":
-            # What was begun and stopped, or could not begin, by one transaction has no runs.
-            return event.state in ("RELEASED", self.state_by_runs(node))
+            return event.state in ("RELEASED", self.state_by_runs(event.node))
+        acts = {act.act for act in self.acts if act.node in (None, event.node)}
+        return self._is_decided(event, before, acts)
+
+    def _is_decided(self, event: DagNode, before: str, acts: set[str]) -> bool:
+        """Whether a task that had not begun, or was held, came to this by its rule or by somebody's act."""
+        verdict, edge, strategy = (
+            self.verdict(event.node),
+            self.plan.nodes[event.node],
+            self.plan.new.strategy,
+        )
+        was_waiting, was_held = before == "WAITING", before == "HELD"
         match event.state:
             case "RELEASED" | "HELD":
-                return verdict == RUN if before == "WAITING" else "retry" in acts
+                return verdict == RUN if was_waiting else "retry" in acts
             case "HALTED":
-                return strategy == "PAUSE" and (before == "HELD" or verdict == RUN)
-            case "COMPLETED" if before == "WAITING":
-                return "succeed" in acts or (verdict == RUN and edge.does == "fan_out")
+                return strategy == "PAUSE" and (was_held or verdict == RUN)
             case "COMPLETED":
-                is_event = before == "HELD" and edge.does == "event"
-                return is_event or bool(acts & {"approve", "succeed"})
+                is_empty = was_waiting and verdict == RUN and edge.does == "fan_out"
+                return is_empty or (was_held and edge.does == "event") or bool(acts & {"approve", "succeed"})
             case "FAILED":
-                return before == "HELD" or "fail" in acts or (before == "WAITING" and verdict == RUN)
+                return was_held or "fail" in acts or (was_waiting and verdict == RUN)
             case "CANCELLED":
                 return self.stop is not None
             case "SKIPPED":
                 is_ruled = verdict == SKIP or (verdict == BLOCK and strategy == "CONTINUE")
                 is_ruled |= verdict == RUN and edge.conditional
-                return "skip" in acts or (before == "WAITING" and is_ruled)
+                return "skip" in acts or (was_waiting and is_ruled)
             case _:
-                return before == "WAITING" and verdict == BLOCK and strategy != "CONTINUE"
+                return was_waiting and verdict == BLOCK and strategy != "CONTINUE"
 
     def _judge_releases(self, step: Sequence[Told], releases: Sequence[DagRelease]) -> None:
         ended = {event.node for event, _ in self.moves if event.state in ENDED}

@@ -8,8 +8,9 @@ from itertools import pairwise
 
 from gnomon.proof.events import CancelOk, Fire, Skip
 from gnomon.proof.faults import FOREVER
-from gnomon.proof.index import Index, Run
+from gnomon.proof.index import Index
 from gnomon.proof.ledger import MISSED, Due, Ledger, decided_at
+from gnomon.proof.runs import Run
 from gnomon.proof.verdict import Findings
 
 # The live runs of a job are counted a moment before the decision.
@@ -137,8 +138,8 @@ def _conflict(index: Index, earlier: Run, later: Run) -> str | None:
 
 
 def _ended(run: Run) -> datetime:
-    ending = run.ending
-    return ending.db if ending is not None and ending.db is not None else FOREVER
+    """For the first time. Who mends a run of a workflow does not ask what else is live."""
+    return run.spans[0][1] if run.spans else FOREVER
 
 
 def _is_overlap(ledger: Ledger, due: Due, skip: Skip, runs: list[Run]) -> bool:
@@ -158,5 +159,4 @@ def _is_replaced(ledger: Ledger, due: Due, now: datetime) -> bool:
 
 
 def _is_live(run: Run, *, since: datetime, until: datetime) -> bool:
-    born = run.births[0].db
-    return born is not None and born <= until and _ended(run) >= since
+    return any(begin <= until and end >= since for begin, end in run.spans)

@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 
 from gnomon.proof.events import Effect, Up
 from gnomon.proof.faults import CLOCK, DATABASE, FOREVER, Span
-from gnomon.proof.index import Index, Run
+from gnomon.proof.index import Index
 from gnomon.proof.invariants.calendar import is_owed
 from gnomon.proof.ledger import FIRST, Due, Ledger, decided_at
+from gnomon.proof.runs import Run
 from gnomon.proof.verdict import Findings
 
 

@@ -22,7 +22,8 @@ from gnomon.proof.events import (
     Released,
     name_of,
 )
-from gnomon.proof.index import Index, Run
+from gnomon.proof.index import Index
+from gnomon.proof.runs import Run
 from gnomon.proof.verdict import Findings
 
 UNBORN, WAITING, RUNNING, ENDED = "unborn", "waiting", "running", "ended"

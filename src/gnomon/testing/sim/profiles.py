@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from random import Random
 
 from gnomon.errors import InvalidInput
+from gnomon.testing.sim.behaviour import Behaviour
 from gnomon.testing.sim.chance import Chance
+from gnomon.testing.sim.flow_workload import draw_flow_acts, draw_flows
 from gnomon.testing.sim.scenario import (
     Act,
-    Behaviour,
     Fault,
     FaultKind,
     JobSpec,
@@ -117,6 +118,8 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
     )
     clients = [one.name for one in nodes if one.role is Role.CLIENT]
     acts = draw_acts(chance.fork("acts"), jobs, clients, until=healed_at)
+    flows = draw_flows(chance.fork("flows"))
+    flow_acts = draw_flow_acts(chance.fork("flow acts"), flows, clients, until=healed_at)
     return Scenario(
         seed=seed,
         profile=profile,
@@ -128,8 +131,13 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
         hints=hints,
         nodes=nodes,
         jobs=jobs,
-        acts=(*acts, *_acts_without_answer(chance.fork("acts without answer"), jobs, clients, acts, faults)),
+        acts=(
+            *acts,
+            *_acts_without_answer(chance.fork("acts without answer"), jobs, clients, acts, faults),
+            *flow_acts,
+        ),
         faults=faults,
+        flows=flows,
     )
 
 
