@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,6 +13,7 @@ from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionStatus, Trigger
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.run_state import RunState, RunStatus, TaskState, TaskStatus
+from gnomon.errors import RunNotFound
 from gnomon.store.database import Row, Rows
 from gnomon.store.rows import document_of, job_of
 
@@ -157,6 +158,14 @@ def run_of(row: Row) -> Run:
         started_at=row["started_at"],
         finished_at=row["finished_at"] or row["completed_at"],
     )
+
+
+async def found_run(read: Callable[..., Awaitable[Sequence[Row]]], tenant_id: TenantId, run_id: RunId) -> Run:
+    """Raises RunNotFound."""
+    rows = await read("dag_run", tenant_id=tenant_id, run_id=run_id)
+    if not rows:
+        raise RunNotFound(run_id)
+    return run_of(rows[0])
 
 
 def _not_begun(row: Row) -> RunState:

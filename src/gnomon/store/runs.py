@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from uuid import UUID
@@ -15,7 +15,7 @@ from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
 from gnomon.core.run_events import Arrived, Cancel, Ended, Event, Expired
 from gnomon.core.run_state import ENDS, RunStatus
-from gnomon.errors import IllegalTransition, RunNotFound, StoreUnavailable
+from gnomon.errors import IllegalTransition, StoreUnavailable
 from gnomon.store.base import Decision
 from gnomon.store.changes import are_plain_endings, change_rows, ending_rows
 from gnomon.store.database import Database, Row, Rows
@@ -23,7 +23,7 @@ from gnomon.store.gates import Gates
 from gnomon.store.plans import Plans
 from gnomon.store.rows import FIRST_ID, LAST_ID, document_of, failure_of
 from gnomon.store.run_progress import Happened, Progress
-from gnomon.store.run_rows import run_of, task_state
+from gnomon.store.run_rows import found_run, run_of, task_state
 
 START_LIMIT_MAX = 1000
 EVENT_TAKERS_MAX = 1000
@@ -44,8 +44,15 @@ class SqlRuns:
         check_limit(limit, limit_max=START_LIMIT_MAX)
         rows = await self._database.read("runs_due", now=now, limit=limit, kind=DAG_KIND)
         for row in rows:
+            if row["watched"]:
+                await self._stop_replaced(row["execution_id"], now=now)
             await self._start(row["execution_id"], row["dag_run_id"], now=now)
         return len(rows)
+
+    async def _stop_replaced(self, run_id: UUID, *, now: datetime) -> None:
+        """Before it begins. What is stopped ends in its own time."""
+        for row in await self._database.read("runs_replaced", run_id=run_id):
+            await self._report(row, Cancel(), now=now)
 
     async def start_now(self, run_ids: Collection[RunId], *, now: datetime) -> None:
         """Begin these at once, if their turn has come. If it fails, the next `start` does it."""
@@ -141,7 +148,7 @@ class SqlRuns:
             run = progress.runs.get(run_id)
             if run is None or run.tenant_id != tenant_id:
                 # By this session: one that waits for another, while it holds its own, may wait for ever.
-                found = await _found(progress.session.fetch, tenant_id, run_id)
+                found = await found_run(progress.session.fetch, tenant_id, run_id)
                 raise IllegalTransition("run", status=found.status, action=type(event).__name__.lower())
             await progress.take({run_id: [event]})
         await self._follow(progress, now=now)
@@ -206,7 +213,7 @@ class SqlRuns:
     # Readers -----------------------------------------------------------------------------------------
 
     async def get(self, tenant_id: TenantId, run_id: RunId) -> Run:
-        return await _found(self._database.read, tenant_id, run_id)
+        return await found_run(self._database.read, tenant_id, run_id)
 
     async def page(
         self, tenant_id: TenantId, dag_id: JobId, *, limit: int, after: UUID | None = None
@@ -268,13 +275,6 @@ class SqlRuns:
                 admitted = await self._gates.admit(ended, now=now, limit=START_LIMIT_MAX)
                 if admitted:
                     await self.start(now=now, limit=admitted)
-
-
-async def _found(read: Callable[..., Awaitable[Sequence[Row]]], tenant_id: TenantId, run_id: RunId) -> Run:
-    rows = await read("dag_run", tenant_id=tenant_id, run_id=run_id)
-    if not rows:
-        raise RunNotFound(run_id)
-    return run_of(rows[0])
 
 
 def _ended(row: Row, status: ExecutionStatus | RunStatus, result: Document | None) -> Ended:

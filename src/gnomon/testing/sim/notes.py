@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from importlib.resources import files
 from typing import NamedTuple
 from uuid import UUID
 
@@ -15,47 +16,7 @@ from gnomon.store.database import Row, Rows, Session
 from gnomon.store.one_thread import Here
 from gnomon.store.sqlite import MEMORY, SqliteDatabase
 
-_TABLE = """
-CREATE TEMP TABLE noted (
-    number INTEGER PRIMARY KEY, tx INTEGER, what TEXT, run BLOB, dag BLOB, task INTEGER, round INTEGER,
-    item INTEGER, job BLOB, rev INTEGER, word TEXT
-)
-"""
-_NOTE = "INSERT INTO noted (tx, what, run, dag, task, round, item, job, rev, word)"
-_TRIGGERS = {
-    "release": (
-        "INSERT ON main.executions WHEN NEW.dag_run_id IS NOT NULL",
-        "NEW.id, NEW.dag_run_id, NEW.task, NEW.round, NEW.item, NEW.job_id, NEW.revision, NULL",
-    ),
-    "start": (
-        "INSERT ON main.dag_runs",
-        "NEW.id, NEW.id, NULL, NULL, NULL, NEW.dag_id, NEW.base, NEW.ends_as",
-    ),
-    "stopped": (
-        "UPDATE OF ends_as ON main.dag_runs WHEN NEW.ends_as IS NOT NULL AND OLD.ends_as IS NULL",
-        "NEW.id, NEW.id, NULL, NULL, NULL, NULL, NULL, NEW.ends_as",
-    ),
-    "born": (
-        "INSERT ON main.task_instances WHEN NEW.status <> 'WAITING'",
-        "NULL, NEW.dag_run_id, NEW.task, NEW.round, NULL, NULL, NULL, NEW.status",
-    ),
-    "node": (
-        "UPDATE ON main.task_instances WHEN NEW.status <> OLD.status OR NEW.round <> OLD.round",
-        "NULL, NEW.dag_run_id, NEW.task, NEW.round, NULL, NULL, NULL, NEW.status",
-    ),
-    "ending": (
-        "INSERT ON main.endings",
-        "NEW.execution_id, NULL, NULL, NULL, NEW.last_attempt IS NULL, NULL, NULL, NEW.outcome",
-    ),
-    "again": (
-        "DELETE ON main.endings",
-        "OLD.execution_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL",
-    ),
-    "stop": (
-        "UPDATE OF cancel_requested ON main.leases WHEN NEW.cancel_requested AND NOT OLD.cancel_requested",
-        "NEW.execution_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL",
-    ),
-}
+_TRIGGERS = files("gnomon.testing.sim").joinpath("notes.sql")
 
 
 class Note(NamedTuple):
@@ -82,13 +43,7 @@ class NotingDatabase(SqliteDatabase):
         """From here on. The tables must be there."""
         raw = self.writer.raw
         raw.create_function("this_tx", 0, lambda: self._tx)
-        raw.execute(_TABLE)
-        for what, (when, values) in _TRIGGERS.items():
-            name = "node" if what == "born" else what
-            raw.execute(
-                f"CREATE TEMP TRIGGER noted_{what} AFTER {when} BEGIN {_NOTE}"
-                f" VALUES (this_tx(), '{name}', {values}); END"
-            )
+        raw.executescript(_TRIGGERS.read_text(encoding="utf-8"))
 
     def taken(self) -> list[Note]:
         """What was noted since the last time, in its order."""
