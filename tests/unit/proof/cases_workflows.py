@@ -1,4 +1,4 @@
-"""Stories about runs of workflows: G, and V3."""
+"""Stories about runs of workflows: G, V3, and what C7 says of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gnomon.proof.events import (
     Done,
     Event,
 )
-from tests.unit.proof.story import Story, case
+from tests.unit.proof.story import Story, case, t
 
 ROOT: tuple[str, ...] = ()
 
@@ -429,4 +429,20 @@ def a_run_of_a_workflow_is_stuck(story: Story, wrong: bool) -> None:
         flow.release(4, "b")
         flow.lives(5, "b")
         flow.end(6)
+    story.read()
+
+
+@case("C7")
+def a_run_of_a_workflow_begins_beside_the_one_that_it_replaces(story: Story, wrong: bool) -> None:
+    story.job(kind="gnomon.dag", every=100.0, anchor=t(0), overlap="replace", end_at=t(250))
+    story.store(0, DagNew, job="j", rev=1)
+    story.store(0, DagEdge, job="j", rev=1, node="asks", does="approval")
+    for run, at, tx in (("D", 100, 1), ("E", 200, 3)):
+        story.fire(at, at, run)
+        if run == "E" and not wrong:
+            story.store(200, DagAct, dag="D", act="cancel", tx=2)
+            story.store(200, DagNode, dag="D", node="asks", state="CANCELLED", tx=2)
+            story.store(200, DagEnd, run="D", state="CANCELLED", tx=2)
+        story.store(at + 1, DagStart, run=run, job="j", rev=1, tx=tx)
+        story.store(at + 1, DagNode, dag=run, node="asks", state="HELD", round=1, tx=tx)
     story.read()

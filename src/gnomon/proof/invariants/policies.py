@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -127,14 +128,19 @@ def _conflict(index: Index, earlier: Run, later: Run) -> str | None:
             if claimed is not None and ended > claimed + slack:
                 return f"run {later.id} was claimed before run {earlier.id} had ended."
         case "replace":
-            asked = min(
-                (row.db for row in earlier.rows if isinstance(row, CancelOk) and row.db), default=FOREVER
-            )
+            asked = min(_asked(index, earlier), default=FOREVER)
             if claimed is not None and min(ended, asked) > claimed + slack:
                 return f"run {later.id} was claimed, and run {earlier.id} was not asked to stop."
         case _:
             pass
     return None
+
+
+def _asked(index: Index, run: Run) -> Iterator[datetime]:
+    """When it was asked to stop. A run of a workflow is, by the act on the whole."""
+    yield from (row.db for row in run.rows if isinstance(row, CancelOk) and row.db)
+    replay = index.replays.get(run.id)
+    yield from (stop.at for stop in replay.stops if stop.at) if replay is not None else ()
 
 
 def _ended(run: Run) -> datetime:
