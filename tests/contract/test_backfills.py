@@ -24,7 +24,7 @@ from gnomon.core.backfill import (
 )
 from gnomon.core.dag import Dag, RunId
 from gnomon.core.document import JSON, Document
-from gnomon.core.execution import ExecutionId
+from gnomon.core.execution import ExecutionId, NewExecution
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import DEFAULT_TENANT, JobId, TenantId
 from gnomon.core.lease import Leased
@@ -136,6 +136,21 @@ async def test_runs_of_a_backfill_do_not_replace_each_other(flows: WorkflowStore
     assert await act(flows, RunId(first.run_id), RerunFailed()) is RunStatus.RUNNING
     await start_run(flows, dag)
     assert await flows.runs.stop_stale(now=NOW, limit=10) == 0
+
+
+async def test_a_run_that_replaces_others_leaves_those_of_a_backfill(flows: WorkflowStore) -> None:
+    replacing = {"type": "manual", "overlap_policy": "replace"}
+    dag = await create_dag(flows, tasks_of(chain(1)), schedule=replacing)
+    backfill = await asked(flows, dag, days(2), concurrency=2)
+    await go_on(flows)
+    [new] = await enqueue(flows, NewExecution(ExecutionId(new_id(NOW + DAY)), dag.job.id))
+
+    await go_on(flows)
+
+    assert (await run_of(flows, RunId(new))).status is RunStatus.RUNNING
+    for time in await flows.dags.backfills.times(DEFAULT_TENANT, backfill.id, limit=100):
+        assert time.run_id is not None
+        assert (await run_of(flows, RunId(time.run_id))).state.ends_as is None
 
 
 async def test_the_priority_of_a_backfill_is_that_of_its_tasks(flows: WorkflowStore) -> None:

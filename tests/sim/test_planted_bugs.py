@@ -14,9 +14,10 @@ from gnomon.engine import reaper
 from gnomon.engine.heartbeat import Heartbeat
 from gnomon.engine.worker import Worker
 from gnomon.store import statements
+from gnomon.testing.sim.behaviour import Behaviour
 from gnomon.testing.sim.judging import judge
 from gnomon.testing.sim.profiles import draw
-from gnomon.testing.sim.scenario import Behaviour, Fault, FaultKind, JobSpec, NodeSpec, Role, Scenario
+from gnomon.testing.sim.scenario import Fault, FaultKind, JobSpec, NodeSpec, Role, Scenario
 from gnomon.testing.sim.shrinking import shrink
 
 SEEDS = range(4)

@@ -21,6 +21,7 @@ from gnomon.proof.invariants import (
     stopping,
     submitted,
     well_formed,
+    workflows,
 )
 from gnomon.proof.parameters import Parameters
 from gnomon.proof.targets import tzdata_version
@@ -31,7 +32,7 @@ TOLD_MAX = 100
 
 Invariant = Callable[[Index], Findings]
 
-# In the order in which they are told. G (DAGs) and T (tenants and limits) come with what they judge.
+# In the order in which they are told. T (tenants and limits) comes with what it judges.
 INVARIANTS: dict[str, Invariant] = {
     "W1": well_formed.w1,
     "W2": well_formed.w2,
@@ -82,11 +83,20 @@ INVARIANTS: dict[str, Invariant] = {
     "D3": leadership.d3,
     "D4": leadership.d4,
     "D5": leadership.d5,
+    "G1": workflows.g1,
+    "G2": workflows.g2,
+    "G3": workflows.g3,
+    "G4": workflows.g4,
+    "G5": workflows.g5,
+    "G6": workflows.g6,
+    "G7": workflows.g7,
+    "G8": workflows.g8,
     "X1": stopping.x1,
     "X2": stopping.x2,
     "X3": stopping.x3,
     "V1": liveness.v1,
     "V2": liveness.v2,
+    "V3": liveness.v3,
 }
 
 

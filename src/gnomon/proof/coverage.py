@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
-from gnomon.proof.events import Again, Done, Elect, Expired, Refused, Released, Skip
+from gnomon.proof.dags import ENDED
+from gnomon.proof.events import Again, DagNode, Done, Elect, Expired, Refused, Released, Skip
 from gnomon.proof.faults import DISK_FULL, DRAIN, LOST_REPLY
-from gnomon.proof.index import Index, Segment
+from gnomon.proof.index import Index
 from gnomon.proof.ledger import MISSED, decided_at
+from gnomon.proof.runs import Segment
 from gnomon.proof.targets import FOLD, GAP
 
 CATCH_UP_MIN = 100
 LONG_LEASES = 3
+RACE = timedelta(seconds=0.5)
 
-# By name, how to count it. A DAG join raced by two parents comes with the DAGs.
+# By name, how to count it.
 COVERAGE: dict[str, Callable[[Index], int]] = {
     "refused completion": lambda index: sum(one.op not in ("beat", "renew") for one in index.of(Refused)),
     "claim answered again": lambda index: sum(one.op == "claim" for one in index.of(Again)),
@@ -27,6 +31,7 @@ COVERAGE: dict[str, Callable[[Index], int]] = {
     "overlap skip": lambda index: sum(skip.why == "overlap" for skip in index.of(Skip)),
     "catch-up of more than 100 times": lambda index: _catch_ups(index),
     "cancel while running": lambda index: sum(one.cancel is not None for _, one in index.segments()),
+    "join raced by two parents": lambda index: _races(index),
     "drain with leftovers": lambda index: _leftovers(index),
     "DST gap": lambda index: sum(
         due.shift == GAP and due.outcomes > 0 for ledger in index.ledgers.values() for due in ledger.dues
@@ -77,6 +82,22 @@ def _catch_ups(index: Index) -> int:
             if skip.why in MISSED:
                 found[decided_at(skip)] = found.get(decided_at(skip), 0) + skip.count
         count += sum(times > CATCH_UP_MIN for times in found.values())
+    return count
+
+
+def _races(index: Index) -> int:
+    """Tasks of which two parents ended at nearly the same time, in two transactions."""
+    count = 0
+    for replay in index.replays.values():
+        last: dict[str, DagNode] = {}
+        for event in replay.dag.told:
+            if not isinstance(event, DagNode) or event.state not in ENDED:
+                continue
+            for child in replay.plan.children.get(event.node, ()):
+                before = last.get(child)
+                last[child] = event
+                if before is not None and before.tx != event.tx and before.when and event.when:
+                    count += event.when - before.when <= RACE
     return count
 
 

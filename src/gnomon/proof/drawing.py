@@ -9,9 +9,10 @@ from html import escape
 
 from gnomon.proof.events import Cancelled, Done
 from gnomon.proof.faults import FOREVER, Fault
-from gnomon.proof.index import Index, Run, Segment
+from gnomon.proof.index import Index
 from gnomon.proof.invariants.calendar import is_owed
 from gnomon.proof.ledger import Due, Ledger
+from gnomon.proof.runs import Run, Segment
 
 SVG = "http://www.w3.org/2000/svg"
 WIDTH, MARGIN, ROW, TOP = 1200, 20, 10, 60

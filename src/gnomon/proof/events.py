@@ -216,13 +216,39 @@ class Enqueue(OfRun, frozen=True, kw_only=True, tag="enqueue"):
 
 
 class DagRelease(OfRun, frozen=True, kw_only=True, tag="dag.release"):
+    """A task of a workflow may run: this is its run, or one of them in a fan-out. `dag` is the run it is in.
+
+    `job` and `rev` are what it does: for a run of another workflow, that one and its revision.
+    """
+
     job: str
+    dag: str
+    node: str
     rev: int = 1
-    dag: str | None = None
-    node: str | None = None
-    parents: tuple[str, ...] = ()
+    round: int = 1
+    item: int | None = None
+    tx: int | None = None
     run_at: Instant | None = None
     priority: int | None = None
+
+
+class DagStart(OfRun, frozen=True, kw_only=True, tag="dag.start"):
+    """The turn of a run of a workflow has come: its tasks exist, and wait. `rev` is what it is pinned to."""
+
+    job: str
+    rev: int
+    tx: int | None = None
+
+
+class DagEnd(OfRun, frozen=True, kw_only=True, tag="dag.end"):
+    state: str
+    tx: int | None = None
+
+
+class DagAgain(OfRun, frozen=True, kw_only=True, tag="dag.again"):
+    """A run of a workflow that had ended goes on: somebody mends it."""
+
+    tx: int | None = None
 
 
 class Claim(OfRun, frozen=True, kw_only=True, tag="claim"):
@@ -258,6 +284,7 @@ class Change(OfRun, frozen=True, kw_only=True):
     at: Instant | None = None
     why: str | None = None
     kind: str | None = None
+    tx: int | None = None  # Of what is in a workflow: the transaction that wrote it.
 
 
 class Done(Change, frozen=True, kw_only=True, tag="done"):
@@ -291,7 +318,7 @@ class Abandoned(Change, frozen=True, kw_only=True, tag="abandoned"):
     """It runs at most once, it had started, and nobody knows how far it came."""
 
 
-Ending = Done | Cancelled | Dead | Abandoned
+Ending = Done | Cancelled | Dead | Abandoned | DagEnd
 
 
 class Deleted(Event, frozen=True, kw_only=True, tag="deleted"):
@@ -320,9 +347,12 @@ class BeatRefused(Event, frozen=True, kw_only=True, tag="beat.refused"):
 
 
 class Start(Event, frozen=True, kw_only=True, tag="start"):
+    """`inputs`: by task of its workflow, whose results it was given: `run/token`, or an inner run."""
+
     run: str
     attempt: int
     token: int
+    inputs: dict[str, tuple[str, ...]] | None = None
 
 
 class Exit(Event, frozen=True, kw_only=True, tag="exit"):
@@ -377,22 +407,53 @@ class Again(Event, frozen=True, kw_only=True, tag="again"):
     req: str | None = None
 
 
-# DAGs and limits: written down now, judged later ------------------------------------------------------
+# Workflows ----------------------------------------------------------------------------------------
 
 
 class DagNew(Event, frozen=True, kw_only=True, tag="dag.new"):
-    dag: str
+    """A revision of a workflow was accepted. A `dag.edge` for each of its tasks says the rest."""
+
+    job: str
+    rev: int
+    strategy: str = "FAIL_DOWNSTREAM"
+    partial: bool = False
 
 
 class DagEdge(Event, frozen=True, kw_only=True, tag="dag.edge"):
-    dag: str
+    """A task, and what it waits for. `does`: `run`, `fan_out`, `dag`, `approval` or `event`."""
+
+    job: str
+    rev: int
     node: str
     parents: tuple[str, ...] = ()
+    rule: str = "all_success"
+    does: str = "run"
+    conditional: bool = False
 
 
-class DagEnd(Event, frozen=True, kw_only=True, tag="dag.end"):
+class OfDag(Event, frozen=True, kw_only=True):
+    """Something that happened in a run of a workflow, which is `dag`, in the transaction `tx`."""
+
     dag: str
-    state: str = ""
+    tx: int | None = None
+
+
+class DagNode(OfDag, frozen=True, kw_only=True, tag="dag.node"):
+    """A task of a run has another state. `round`: how often it has begun."""
+
+    node: str
+    state: str
+    round: int = 0
+
+
+class DagAct(OfDag, frozen=True, kw_only=True, tag="dag.act"):
+    """What somebody did to a run, or to a task of it, was accepted."""
+
+    act: str
+    node: str | None = None
+
+
+# Limits: written down now, judged later -------------------------------------------------------------
 
 
 class LimitSet(Event, frozen=True, kw_only=True, tag="limit.set"):
@@ -453,11 +514,14 @@ class Read(Event, frozen=True, kw_only=True, tag="read"):
 
 Submitted = SubmitInvoke | SubmitOk | SubmitFail | SubmitInfo
 Birth = Fire | Enqueue | DagRelease
-StoreRun = Birth | Claim | Beat | CancelOk | Done | Failed | Cancelled | Expired | Released | Dead | Abandoned
+StoreRun = (
+    Birth | Claim | Beat | CancelOk | Done | Failed | Cancelled | Expired | Released | Dead | Abandoned
+    | DagStart | DagEnd | DagAgain
+)  # fmt: skip
 AnyEvent = (
     Submitted | Look | SchedSet | Skip | Elect | Act | Lead | ElectInfo | ActBegin | StoreRun | Deleted
     | Refused | BeatRefused | Start | Exit | Told | Effect | Up | Down | Alive | Again
-    | DagNew | DagEdge | DagEnd | LimitSet | FaultBegin | FaultEnd | Heal | Expect | Kept | Read
+    | DagNew | DagEdge | DagNode | DagAct | LimitSet | FaultBegin | FaultEnd | Heal | Expect | Kept | Read
 )  # fmt: skip
 
 

@@ -8,16 +8,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar, cast
 
+from gnomon.proof.dags import DagRun, Key, Plan, dags_of, plans_of
 from gnomon.proof.events import (
     AnyEvent,
     BeatRefused,
-    Birth,
     CancelOk,
     Claim,
+    DagAct,
+    DagAgain,
+    DagEdge,
+    DagEnd,
+    DagNew,
+    DagNode,
     DagRelease,
+    DagStart,
     Deleted,
     Effect,
-    Ending,
     Enqueue,
     Event,
     Exit,
@@ -38,63 +44,11 @@ from gnomon.proof.events import Change as ChangeEvent
 from gnomon.proof.faults import SCHEDULING, Faults, faults_of
 from gnomon.proof.ledger import FIRST, Ledger, ledger_of
 from gnomon.proof.parameters import Parameters, parameters_of
+from gnomon.proof.replay import Replay
+from gnomon.proof.runs import Run, Segment
 
 SCHEDULER = "scheduler"
 E = TypeVar("E", bound=Event)
-
-
-@dataclass(slots=True)
-class Segment:
-    """One hand-out of a run: its claim, the beats, and the change that ended it."""
-
-    claim: Claim
-    beats: list[BeatEvent] = field(default_factory=list)
-    cancel: CancelOk | None = None
-    end: StoreRun | None = None
-
-    @property
-    def lease_until(self) -> datetime:
-        return self.beats[-1].lease_until if self.beats else self.claim.lease_until
-
-    @property
-    def last_sign(self) -> datetime | None:
-        """When the holder last proved that it lives."""
-        return self.beats[-1].db if self.beats else self.claim.db
-
-
-@dataclass(slots=True)
-class Run:
-    """Everything about one run. `rows` are its store events in the order of their versions."""
-
-    id: str
-    births: list[Birth] = field(default_factory=list)
-    rows: list[StoreRun] = field(default_factory=list)
-    segments: list[Segment] = field(default_factory=list)
-    starts: list[Start] = field(default_factory=list)
-    exits: list[Exit] = field(default_factory=list)
-    spec: SchedSet | None = None
-
-    @property
-    def job(self) -> str | None:
-        return self.births[0].job if self.births else None
-
-    @property
-    def run_at(self) -> datetime | None:
-        """Before this, nobody may claim it."""
-        if not self.births:
-            return None
-        birth = self.births[0]
-        if birth.run_at is not None:
-            return birth.run_at
-        return birth.due if isinstance(birth, Fire) else birth.db
-
-    @property
-    def ending(self) -> Ending | None:
-        return next((row for row in self.rows if isinstance(row, Ending)), None)
-
-    @property
-    def entity(self) -> str:
-        return f"run {self.id}"
 
 
 @dataclass(slots=True)
@@ -114,6 +68,9 @@ class Index:
     kept: list[Kept] = field(default_factory=list)
     deleted: set[str] = field(default_factory=set)
     reads: list[Read] = field(default_factory=list)
+    plans: dict[Key, Plan] = field(default_factory=dict)
+    dags: dict[str, DagRun] = field(default_factory=dict)
+    replays: dict[str, Replay] = field(default_factory=dict)  # Of runs whose definition is known.
     _by_type: dict[type[Event], list[AnyEvent]] = field(default_factory=dict)
 
     @property
@@ -154,6 +111,7 @@ def index_of(events: Sequence[AnyEvent], parameters: Parameters | None = None) -
     index.deleted = {event.run for event in index.of(Deleted)}
     _index_jobs(index)
     _index_runs(index)
+    _index_dags(index)
     return index
 
 
@@ -175,6 +133,14 @@ def _index_jobs(index: Index) -> None:
             index.skips.get(job, []),
             horizon=horizon,
         )
+
+
+def _index_dags(index: Index) -> None:
+    index.plans = plans_of(index.of(DagNew), index.of(DagEdge))
+    index.dags = dags_of([*index.of(DagNode), *index.of(DagAct)], index.runs, index.plans)
+    for dag in index.dags.values():
+        if dag.plan is not None:
+            index.replays[dag.id] = Replay(dag, dag.plan, index.parameters.clock).run()
 
 
 def _index_runs(index: Index) -> None:
@@ -230,6 +196,8 @@ def _sort_rows(run: Run) -> None:
         elif isinstance(row, ChangeEvent):
             if segment is not None and segment.end is None:
                 segment.end = row
+        elif isinstance(row, DagStart | DagEnd | DagAgain):
+            pass  # A run of a workflow, which nobody claims.
         else:
             assert isinstance(row, Fire | Enqueue | DagRelease)
             run.births.append(row)
@@ -256,7 +224,7 @@ def stories(index: Index) -> dict[str, list[Event]]:
 
 def _entities(index: Index, event: AnyEvent) -> Iterable[str]:
     yield f"source {event.src}"
-    for word in ("run", "job", "key", "scope", "worker", "target"):
+    for word in ("run", "dag", "job", "key", "scope", "worker", "target"):
         value = getattr(event, word, None)
         if value is not None:
             yield f"{word} {value}"

@@ -67,6 +67,7 @@ class RunReaders:
 
 
 async def find_run(read: Callable[..., Awaitable[Sequence[Row]]], tenant_id: TenantId, run_id: RunId) -> Run:
+    """Raises RunNotFound."""
     rows = await read("dag_run", tenant_id=tenant_id, run_id=run_id)
     if not rows:
         raise RunNotFound(run_id)

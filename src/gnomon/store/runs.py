@@ -51,8 +51,15 @@ class SqlRuns:
         await self._backfills.advance(now=now, limit=limit)
         rows = await self._database.read("runs_due", now=now, limit=limit, kind=DAG_KIND)
         for row in rows:
+            if row["watched"]:
+                await self._stop_replaced(row["execution_id"], now=now)
             await self._start(row["execution_id"], row["dag_run_id"], now=now)
         return len(rows)
+
+    async def _stop_replaced(self, run_id: UUID, *, now: datetime) -> None:
+        """Before it begins. What is stopped ends in its own time."""
+        for row in await self._database.read("runs_replaced", run_id=run_id):
+            await self._report(row, Cancel(), now=now)
 
     async def start_now(self, run_ids: Collection[RunId], *, now: datetime) -> None:
         """Begin these at once, if their turn has come. If it fails, the next `start` does it."""

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
-from tests.sim.exam import bugs_of_the_engine, bugs_of_the_rules, bugs_of_the_store
+from tests.sim.exam import bugs_of_the_engine, bugs_of_the_rules, bugs_of_the_store, bugs_of_workflows
 
-BUGS = (*bugs_of_the_store.BUGS, *bugs_of_the_engine.BUGS, *bugs_of_the_rules.BUGS)
+BUGS = (
+    *bugs_of_the_store.BUGS,
+    *bugs_of_the_engine.BUGS,
+    *bugs_of_the_rules.BUGS,
+    *bugs_of_workflows.BUGS,
+)

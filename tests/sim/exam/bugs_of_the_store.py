@@ -174,8 +174,8 @@ BUGS = (
     bug(
         "a replaced run is not asked to stop",
         f"{SQL}replaced_stop.sql",
-        "watched AND NOT cancel_requested",
-        "watched AND NOT cancel_requested AND 0",
+        "watched AND NOT in_run AND NOT cancel_requested",
+        "watched AND NOT in_run AND NOT cancel_requested AND 0",
         caught_by="tests/contract/test_overlap.py",
     ),
 )

@@ -13,6 +13,7 @@ from gnomon.proof.events import Again, CancelOk, Elect, Expired, Refused, Releas
 from gnomon.proof.index import index_of
 from gnomon.proof.verdict import Outcome
 from tests.unit.proof import cases_runs, cases_schedules
+from tests.unit.proof.cases_workflows import ROOT, Flow
 from tests.unit.proof.model import small_history
 from tests.unit.proof.story import NOON, Story, t
 
@@ -127,6 +128,15 @@ def cancel_while_running(story: Story) -> None:
     story.store(3, CancelOk, run="r")
 
 
+def join_raced_by_two_parents(story: Story) -> None:
+    flow = Flow(story, a=ROOT, b=ROOT, c=("a", "b"))
+    flow.begin("a", "b")
+    flow.begins(3, "a")
+    flow.begins(3, "b")
+    flow.ends(4, "a")
+    flow.ends(4.1, "b")
+
+
 def drain_with_leftovers(story: Story) -> None:
     story.enqueue()
     story.claim(2)
@@ -161,6 +171,7 @@ MADE_OF: dict[str, Callable[[Story], None]] = {
     "overlap skip": overlap_skip,
     "catch-up of more than 100 times": catch_up_of_more_than_100_times,
     "cancel while running": cancel_while_running,
+    "join raced by two parents": join_raced_by_two_parents,
     "drain with leftovers": drain_with_leftovers,
     "DST gap": dst_gap,
     "DST overlap": dst_overlap,

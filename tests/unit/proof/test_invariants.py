@@ -6,7 +6,7 @@ import pytest
 
 from gnomon.proof.checker import INVARIANTS
 from gnomon.proof.verdict import Outcome
-from tests.unit.proof import cases_runs, cases_schedules
+from tests.unit.proof import cases_runs, cases_schedules, cases_workflows
 from tests.unit.proof.story import CASES, Case, Story, broken, verdict_of
 
 ALL = [
@@ -19,6 +19,7 @@ ALL = [
 def test_every_invariant_has_a_story() -> None:
     assert cases_runs
     assert cases_schedules
+    assert cases_workflows
     assert CASES.keys() == INVARIANTS.keys()
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gnomon.proof.events import Cancelled, Done, Effect
-from gnomon.proof.index import Index, Run
+from gnomon.proof.index import Index
+from gnomon.proof.runs import Run
 from gnomon.proof.verdict import Findings
 
 

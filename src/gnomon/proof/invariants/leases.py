@@ -19,7 +19,8 @@ from gnomon.proof.events import (
     name_of,
 )
 from gnomon.proof.faults import PAUSE
-from gnomon.proof.index import Index, Run
+from gnomon.proof.index import Index
+from gnomon.proof.runs import Run
 from gnomon.proof.verdict import Findings
 
 LEASE_EXPIRED = "lease_expired"

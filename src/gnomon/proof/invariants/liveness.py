@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 from gnomon.proof.events import Act, Claim, Elect, Heal, Up
 from gnomon.proof.index import Index
+from gnomon.proof.invariants.workflows import when_stuck
 from gnomon.proof.verdict import Findings
 
 LEASES_MAX = 10
+STUCK_AFTER = timedelta(seconds=60)
 
 
 def v1(index: Index) -> Findings:
@@ -72,4 +74,18 @@ def v2(index: Index) -> Findings:
                 message = f"it ran for {silent.total_seconds():.0f} s without a sign."
                 found.add(run.entity, message, segment.claim)
                 break
+    return found
+
+
+def v3(index: Index) -> Findings:
+    """A run of a workflow that waits for nobody goes on."""
+    found = Findings("V3")
+    read_at = index.read_at
+    for replay in index.replays.values() if read_at is not None else ():
+        found.checked += 1
+        since = when_stuck(index, replay)
+        if since is not None and read_at is not None and since + STUCK_AFTER < read_at:
+            found.add(
+                replay.dag.entity, "nothing of it is under way, and it has not ended.", replay.dag.told[-1]
+            )
     return found

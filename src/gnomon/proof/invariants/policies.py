@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from gnomon.proof.events import CancelOk, Fire, Skip
 from gnomon.proof.faults import FOREVER
-from gnomon.proof.index import Index, Run
+from gnomon.proof.index import Index
 from gnomon.proof.ledger import MISSED, Due, Ledger, decided_at
+from gnomon.proof.runs import Run
 from gnomon.proof.verdict import Findings
 
 # The live runs of a job are counted a moment before the decision.
@@ -116,7 +118,7 @@ def _conflict(index: Index, earlier: Run, later: Run) -> str | None:
     assert earlier.spec is not None
     slack = index.parameters.clock
     ended = _ended(earlier)
-    claimed = later.segments[0].claim.db if later.segments else None
+    claimed = later.segments[0].claim.db if later.segments else later.begun.db if later.begun else None
     match earlier.spec.overlap:
         case "skip":
             born = later.births[0].db
@@ -126,9 +128,7 @@ def _conflict(index: Index, earlier: Run, later: Run) -> str | None:
             if claimed is not None and ended > claimed + slack:
                 return f"run {later.id} was claimed before run {earlier.id} had ended."
         case "replace":
-            asked = min(
-                (row.db for row in earlier.rows if isinstance(row, CancelOk) and row.db), default=FOREVER
-            )
+            asked = min(_asked(index, earlier), default=FOREVER)
             if claimed is not None and min(ended, asked) > claimed + slack:
                 return f"run {later.id} was claimed, and run {earlier.id} was not asked to stop."
         case _:
@@ -136,9 +136,16 @@ def _conflict(index: Index, earlier: Run, later: Run) -> str | None:
     return None
 
 
+def _asked(index: Index, run: Run) -> Iterator[datetime]:
+    """When it was asked to stop. A run of a workflow is, by the act on the whole."""
+    yield from (row.db for row in run.rows if isinstance(row, CancelOk) and row.db)
+    replay = index.replays.get(run.id)
+    yield from (stop.at for stop in replay.stops if stop.at) if replay is not None else ()
+
+
 def _ended(run: Run) -> datetime:
-    ending = run.ending
-    return ending.db if ending is not None and ending.db is not None else FOREVER
+    """For the first time. Who mends a run of a workflow does not ask what else is live."""
+    return run.spans[0][1] if run.spans else FOREVER
 
 
 def _is_overlap(ledger: Ledger, due: Due, skip: Skip, runs: list[Run]) -> bool:
@@ -158,5 +165,4 @@ def _is_replaced(ledger: Ledger, due: Due, now: datetime) -> bool:
 
 
 def _is_live(run: Run, *, since: datetime, until: datetime) -> bool:
-    born = run.births[0].db
-    return born is not None and born <= until and _ended(run) >= since
+    return any(begin <= until and end >= since for begin, end in run.spans)

@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 
 from gnomon.proof.events import Effect, Up
 from gnomon.proof.faults import CLOCK, DATABASE, FOREVER, Span
-from gnomon.proof.index import Index, Run
+from gnomon.proof.index import Index
 from gnomon.proof.invariants.calendar import is_owed
 from gnomon.proof.ledger import FIRST, Due, Ledger, decided_at
+from gnomon.proof.runs import Run
 from gnomon.proof.verdict import Findings
 
 
@@ -68,7 +69,8 @@ def _check_start(
     is_busy = place > 0 and spans[place - 1][1] >= run_at
     if is_busy or until > index.read_at or not index.faults.is_all_healthy(run_at, until):
         return
-    first = min((start.when for start in run.starts if start.when is not None), default=FOREVER)
+    begun = [*run.starts, run.begun] if run.begun is not None else run.starts
+    first = min((start.when for start in begun if start.when is not None), default=FOREVER)
     ended = run.ending
     if first > until and not (ended is not None and ended.db is not None and ended.db <= until):
         found.add(run.entity, "a worker was free, and it did not start in time.", run.births[0])

@@ -7,12 +7,16 @@ from datetime import datetime
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from gnomon.proof.dags import was_held
 from gnomon.proof.events import (
     Beat,
     Birth,
     CancelOk,
     Change,
     Claim,
+    DagAgain,
+    DagRelease,
+    DagStart,
     Ending,
     Expired,
     Failed,
@@ -20,7 +24,8 @@ from gnomon.proof.events import (
     name_of,
 )
 from gnomon.proof.faults import EVERYTHING
-from gnomon.proof.index import Index, Run
+from gnomon.proof.index import Index
+from gnomon.proof.runs import Run
 from gnomon.proof.verdict import Findings
 
 
@@ -33,7 +38,7 @@ def q1(index: Index) -> Findings:
     for run in index.runs.values():
         if not run.births or run.id in index.deleted:
             continue
-        since = _waiting_since(run)
+        since = None if _is_held(index, run) else _waiting_since(run)
         if since is not None and run.ending is None and run.spec is not None and run.spec.is_gated:
             since = _first_in_line_since(index, run, since)
         if since is None or _deadline(index, run, since) > read_at:
@@ -47,9 +52,18 @@ def q1(index: Index) -> Findings:
 def _waiting_since(run: Run) -> datetime | None:
     """Since when somebody ought to do something about it."""
     last = run.rows[-1]
+    if isinstance(last, DagStart | DagAgain):
+        return None  # Its tasks are somebody's business, or V3's.
     if isinstance(last, Failed | Expired | Released):
         return last.next_at or last.db
     return run.run_at if isinstance(last, Birth) else last.db
+
+
+def _is_held(index: Index, run: Run) -> bool:
+    """Whether it belongs to a run of a workflow that waits for a person."""
+    birth = run.births[0]
+    replay = index.replays.get(birth.dag) if isinstance(birth, DagRelease) else None
+    return replay is not None and replay.held_at is not None
 
 
 def _deadline(index: Index, run: Run, since: datetime) -> datetime:
@@ -71,7 +85,7 @@ def _first_in_line_since(index: Index, run: Run, since: datetime) -> datetime | 
         if other is run or not is_ahead:
             continue
         last = other.rows[-1]
-        if isinstance(last, Claim | Beat | CancelOk):
+        if isinstance(last, Claim | Beat | CancelOk | DagStart | DagAgain):
             return None
         # One that is to be tried again may keep its place in the line until then.
         if isinstance(last, Change) and (moved := last.next_at or last.db) is not None:
@@ -89,8 +103,9 @@ def q2(index: Index) -> Findings:
     found = Findings("Q2")
     for run in index.runs.values():
         endings = [row for row in run.rows if isinstance(row, Ending)]
+        mended = sum(isinstance(row, DagAgain) for row in run.rows)
         found.checked += len(endings)
-        if len(endings) > 1:
+        if len(endings) > 1 + mended:
             words = " and ".join(name_of(ending) for ending in endings)
             found.add(run.entity, f"it ended {len(endings)} times: {words}.", endings[1])
     return found
@@ -105,6 +120,8 @@ def q3(index: Index) -> Findings:
             if isinstance(row, Ending):
                 found.checked += not ended
                 ended = True
+            elif isinstance(row, DagAgain):
+                ended = False
             elif ended:
                 found.add(run.entity, f"`{name_of(row)}` after its end.", row)
     return found
@@ -168,7 +185,7 @@ def _lanes(index: Index) -> dict[object, list[tuple[datetime, _Rank, Claim | Non
     lanes: dict[object, list[tuple[datetime, _Rank, Claim | None]]] = defaultdict(list)
     for run in index.runs.values():
         run_at, spec = run.run_at, run.spec
-        if spec is None or spec.is_gated or run_at is None or not run.segments:
+        if spec is None or spec.is_gated or run_at is None or not run.segments or _was_held(index, run):
             continue
         birth, claim = run.births[0], run.segments[0].claim
         if birth.db is None or claim.db is None:
@@ -179,3 +196,10 @@ def _lanes(index: Index) -> dict[object, list[tuple[datetime, _Rank, Claim | Non
         lane.append((max(birth.db, run_at), rank, None))
         lane.append((claim.db, rank, claim))
     return lanes
+
+
+def _was_held(index: Index, run: Run) -> bool:
+    """Whether its run of a workflow ever waited for a person, and it with it."""
+    birth = run.births[0]
+    dag = index.dags.get(birth.dag) if isinstance(birth, DagRelease) else None
+    return dag is not None and was_held(dag)

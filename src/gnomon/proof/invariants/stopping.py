@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from gnomon.proof.events import CancelOk, Claim
 from gnomon.proof.faults import DRAIN, FOREVER, Fault
-from gnomon.proof.index import Index, Run, Segment
+from gnomon.proof.index import Index
+from gnomon.proof.runs import Run, Segment
 from gnomon.proof.verdict import Findings
 
 NOTICE = timedelta(seconds=1)

@@ -10,6 +10,9 @@ from gnomon.proof.events import (
     Cancelled,
     CancelOk,
     Claim,
+    DagAgain,
+    DagEnd,
+    DagStart,
     Dead,
     Done,
     Event,
@@ -19,7 +22,8 @@ from gnomon.proof.events import (
     Released,
     name_of,
 )
-from gnomon.proof.index import Index, Run
+from gnomon.proof.index import Index
+from gnomon.proof.runs import Run
 from gnomon.proof.verdict import Findings
 
 UNBORN, WAITING, RUNNING, ENDED = "unborn", "waiting", "running", "ended"
@@ -35,6 +39,9 @@ EDGES: dict[type[OfRun], tuple[frozenset[str], str]] = {
     Dead: (frozenset({RUNNING}), ENDED),
     Abandoned: (frozenset({RUNNING}), ENDED),
     Cancelled: (frozenset({WAITING, RUNNING}), ENDED),
+    DagStart: (frozenset({WAITING}), RUNNING),
+    DagEnd: (frozenset({RUNNING}), ENDED),
+    DagAgain: (frozenset({ENDED}), RUNNING),
 }
 BIRTH = (frozenset({UNBORN}), WAITING)
 

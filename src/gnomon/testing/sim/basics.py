@@ -15,7 +15,7 @@ from gnomon.testing.sim.story import Story
 FORGOTTEN_AFTER = timedelta(minutes=4)
 
 _SEEN_TO = (events.Start, events.Released, events.Refused, events.Cancelled)
-_ENDINGS = (events.Done, events.Cancelled, events.Dead, events.Abandoned)
+_ENDINGS = (events.Done, events.Cancelled, events.Dead, events.Abandoned, events.DagEnd)
 
 
 def basics(story: Story) -> list[str]:
@@ -33,13 +33,20 @@ def _endings(story: Story) -> Iterator[str]:
             if event.token <= tokens.get(event.run, 0):
                 yield f"run {event.run}: token {event.token} was handed out twice"
             tokens[event.run] = event.token
-        elif isinstance(event, events.Change):
-            if event.token is not None and event.token != tokens[event.run]:
-                yield f"run {event.run}: a stale write was accepted, token {event.token}"
+        elif isinstance(event, events.DagAgain):
+            ended.discard(event.run)
+        elif isinstance(event, events.Change | events.DagEnd):
+            token = getattr(event, "token", None)
+            if token not in (None, tokens.get(event.run)):
+                yield f"run {event.run}: a stale write was accepted, token {token}"
             if event.run in ended:
                 yield f"run {event.run} changed after its end"
             if isinstance(event, _ENDINGS):
                 ended.add(event.run)
+    yield from _disagreements(story, ended)
+
+
+def _disagreements(story: Story, ended: set[str]) -> Iterator[str]:
     over = {str(one.id) for one in story.runs if one.status.is_final}
     for run in sorted(ended ^ over):
         where, not_where = ("history", "store") if run in ended else ("store", "history")
@@ -88,7 +95,9 @@ def _kept(story: Story) -> Iterator[str]:
     kept = {str(one.id) for one in story.runs}
     for event in story.events:
         match event:
-            case events.Fire(run=run) | events.Enqueue(run=run) if run not in kept:
+            case events.Fire(run=run) | events.Enqueue(run=run) | events.DagRelease(run=run) if (
+                run not in kept
+            ):
                 yield f"run {run} was made and is lost"
             case events.SubmitOk(run=str() as run) if run not in kept:
                 yield f"run {run} was acknowledged and is lost"
@@ -123,13 +132,13 @@ class _Move(NamedTuple):
 def _moves(story: Story) -> dict[str, list[_Move]]:
     """By job, when its runs moved, of those jobs that let in few at a time."""
     specs: dict[tuple[str, int], events.SchedSet] = {}
-    births: dict[str, events.Fire | events.Enqueue] = {}
+    births: dict[str, events.Birth] = {}
     moves: dict[str, list[_Move]] = defaultdict(list)
     for event in story.events:
         match event:
             case events.SchedSet(job=job, rev=rev):
                 specs[job, rev] = event
-            case events.Fire(run=run) | events.Enqueue(run=run):
+            case events.Fire(run=run) | events.Enqueue(run=run) | events.DagRelease(run=run):
                 births[run] = event
             case events.Change(run=run, db=datetime() as db):
                 birth = births[run]

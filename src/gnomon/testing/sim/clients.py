@@ -22,6 +22,7 @@ from gnomon.errors import GnomonError, StoreUnavailable
 from gnomon.proof import events
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing.clock import ManualClock
+from gnomon.testing.sim.flow_clients import FlowClients
 from gnomon.testing.sim.jobs import calendar_of, draft_of
 from gnomon.testing.sim.network import Line, RemoteStore
 from gnomon.testing.sim.scenario import Act, JobSpec, Verb
@@ -46,6 +47,7 @@ class Clients:
         self._runs: dict[str, list[ExecutionId]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._open: dict[str, tuple[str, str]] = {}  # Calls without an answer: who asked, and for which job.
+        self._flows = FlowClients(world, self._open)
 
     async def make_jobs(self) -> None:
         """Before anything goes wrong, so that every scenario has its jobs."""
@@ -64,6 +66,7 @@ class Clients:
             job = await client.jobs.create(draft)
             self._jobs[spec.name], self._specs[spec.name] = job.id, spec
             self._runs[spec.name] = []
+        await self._flows.make(client)
 
     def schedule(self, acts: Iterable[Act]) -> None:
         for act in acts:
@@ -77,7 +80,7 @@ class Clients:
 
     def _begin(self, act: Act) -> None:
         node = self._world.nodes.get(act.client)
-        if node is not None and node.boot is not None and act.job in self._jobs:
+        if node is not None and node.boot is not None and (act.job in self._jobs or act.job in self._flows):
             boot = node.boot
             boot.within(lambda: self._tasks.append(asyncio.ensure_future(self._act(boot, act))))
 
@@ -87,26 +90,34 @@ class Clients:
         chance = self._world.chance.fork(f"act:{act.number}")
         ids = IdSource(self._world.chance.fork(f"ids:{act.number}"))
         client = Client(Surroundings(boot.store, boot.clock, ids, announce=boot.hints.announce))
-        job_id = self._jobs[act.job]
         try:
-            match act.verb:
-                case Verb.ENQUEUE | Verb.ENQUEUE_UNIQUE | Verb.ENQUEUE_LATER:
-                    await self._enqueue(boot, client, act, chance)
-                case Verb.CANCEL_RUN:
-                    if runs := self._runs[act.job]:
-                        await client.executions.cancel(chance.choice(runs))
-                case Verb.PAUSE:
-                    await client.jobs.pause(job_id)
-                case Verb.RESUME:
-                    await client.jobs.resume(job_id)
-                case Verb.UPDATE:
-                    await self._update(client, act, chance)
-                case Verb.CANCEL_JOB:
-                    await client.jobs.cancel(job_id)
-                case Verb.REDRIVE:
-                    await client.dead_letters.redrive_job(job_id, limit=5)
+            if act.job in self._flows:
+                await self._flows.act(boot, client, act, chance)
+            else:
+                await self._do(boot, client, act, chance)
         except GnomonError as error:
             self._world.recorder.seen[f"client.{type(error).__name__}"] += 1
+
+    async def _do(self, boot: Boot, client: Client, act: Act, chance: Random) -> None:
+        job_id = self._jobs[act.job]
+        match act.verb:
+            case Verb.ENQUEUE | Verb.ENQUEUE_UNIQUE | Verb.ENQUEUE_LATER:
+                await self._enqueue(boot, client, act, chance)
+            case Verb.CANCEL_RUN:
+                if runs := self._runs[act.job]:
+                    await client.executions.cancel(chance.choice(runs))
+            case Verb.PAUSE:
+                await client.jobs.pause(job_id)
+            case Verb.RESUME:
+                await client.jobs.resume(job_id)
+            case Verb.UPDATE:
+                await self._update(client, act, chance)
+            case Verb.CANCEL_JOB:
+                await client.jobs.cancel(job_id)
+            case Verb.REDRIVE:
+                await client.dead_letters.redrive_job(job_id, limit=5)
+            case _:
+                raise AssertionError(f"{act.verb} is not for a job")
 
     async def _enqueue(self, boot: Boot, client: Client, act: Act, chance: Random) -> None:
         """With a key, so that asking again is safe; until there is an answer, or patience ends."""

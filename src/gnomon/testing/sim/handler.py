@@ -13,12 +13,12 @@ import msgspec
 from gnomon.core.document import JSON, Document
 from gnomon.errors import LeaseLost
 from gnomon.handlers.base import Context, JobFailed, Snooze
-from gnomon.testing.sim.scenario import Behaviour
+from gnomon.testing.sim.behaviour import KIND, Behaviour
+from gnomon.testing.sim.flows import marks_of
 
 if TYPE_CHECKING:
     from gnomon.testing.sim.node import Boot
 
-KIND = "simulated"
 STUBBORN_FOR = (1.0, 12.0)
 SNOOZE_FOR = (1.0, 30.0)
 
@@ -36,13 +36,13 @@ class SimulatedHandler:
         world = self._boot.world
         behaviour = msgspec.json.decode(payload.text, type=Behaviour)
         chance = world.chance.fork(f"run:{context.token}")
-        world.recorder.started(self._boot, context)
+        world.recorder.started(self._boot, context, marks_of(behaviour.inputs))
         code = 1
         try:
             await self._work(behaviour, context, chance)
             world.recorder.effect(self._boot, context)
             code = 0
-            return {"claim": context.claim}
+            return _result(behaviour, context)
         finally:
             world.recorder.exited(self._boot, context, code)
 
@@ -88,6 +88,13 @@ class SimulatedHandler:
     def _crash(self, chance: Random) -> None:
         self._boot.world.crash(self._boot)
         raise JobFailed("It crashed, so nobody hears of this.")
+
+
+def _result(behaviour: Behaviour, context: Context) -> JSON:
+    """It says which attempt brought it, so that whoever is given it can tell."""
+    proof = f"{context.execution_id}/{context.claim}"
+    items: list[JSON] = [f"{proof}#{place}" for place in range(behaviour.items)]
+    return {"proof": proof, "items": items, "coin": context.execution_id.int % 3 > 0}
 
 
 async def _insist(seconds: float) -> None:

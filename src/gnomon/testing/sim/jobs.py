@@ -24,7 +24,7 @@ from gnomon.core.schedule import (
     Schedule,
     Timing,
 )
-from gnomon.testing.sim.handler import KIND
+from gnomon.testing.sim.behaviour import KIND
 from gnomon.testing.sim.scenario import JobSpec
 
 

@@ -15,11 +15,20 @@ from gnomon.proof import events
 from gnomon.proof.events import AnyEvent, Event
 
 if TYPE_CHECKING:
+    from gnomon.testing.sim.network import Call
     from gnomon.testing.sim.node import Boot
 
 STORE = "store"
 NEMESIS = "nemesis"
 ALIVE_EVERY = timedelta(seconds=5)
+
+# Verbs whose lost replies matter most, in the words of the checker.
+_OPS = {
+    ("executions", "claim"): "claim",
+    ("executions", "apply"): "complete",
+    ("schedules", "fire"): "fire",
+    ("executions", "enqueue"): "submit",
+}
 
 E = TypeVar("E", bound=Event)
 _encode = msgspec.json.Encoder().encode
@@ -33,6 +42,7 @@ class Pen:
         self._counts: Counter[str] = Counter()
         self._hash = sha256()
         self._alive: dict[str, datetime] = {}
+        self.seen: Counter[str] = Counter()
 
     @property
     def digest(self) -> str:
@@ -56,6 +66,15 @@ class Pen:
             self.on_event(event)
         return event
 
+    def reply_lost(self, call: Call, answer: Any) -> None:
+        self.seen[f"lost_reply.{call.noun}.{call.verb}"] += 1
+        op = _OPS.get((call.noun, call.verb))
+        if op is not None and answer:  # Not if nothing was claimed, fired or made: then nothing is in doubt.
+            fault = f"reply-{self.seen.total()}"
+            fields = {"kind": "lost_reply", "target": call.line.source, "fault": fault}
+            self.write(events.FaultBegin, NEMESIS, op=op, **fields)
+            self.write(events.FaultEnd, NEMESIS, **fields)
+
     # Processes ------------------------------------------------------------------------------------------
 
     def up(self, boot: Boot) -> None:
@@ -72,8 +91,8 @@ class Pen:
             self._alive[source] = now
             self.write(events.Alive, source)
 
-    def started(self, boot: Boot, context: Context) -> None:
-        self._attempt(events.Start, boot, context)
+    def started(self, boot: Boot, context: Context, inputs: dict[str, tuple[str, ...]] | None = None) -> None:
+        self._attempt(events.Start, boot, context, inputs=inputs)
 
     def exited(self, boot: Boot, context: Context, code: int) -> None:
         self._attempt(events.Exit, boot, context, rc=code)

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import Random
 
+from msgspec.structs import replace
+
 from gnomon.errors import InvalidInput
+from gnomon.testing.sim.behaviour import Behaviour
 from gnomon.testing.sim.chance import Chance
+from gnomon.testing.sim.flow_workload import draw_flow_acts, draw_flows
 from gnomon.testing.sim.scenario import (
     Act,
-    Behaviour,
     Fault,
     FaultKind,
     JobSpec,
@@ -104,11 +107,9 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
     jobs = draw_jobs(chance.fork("jobs"), seconds=healed_at, slots=slots)
     outage = chance.fork("outage")
     has_outage = bool(PROFILES[profile].kinds & {_K.DOWN}) and outage.random() < OUTAGE
-    if has_outage:
-        jobs = (*jobs, BUSY)
     setting = chance.fork("setting")
     start = setting.choice(list(STARTS))
-    jobs = (*jobs, *_draw_clock_change(chance.fork("clock change"), start))
+    jobs = (*jobs, *[BUSY][:has_outage], *_draw_clock_change(chance.fork("clock change"), start))
     lease = setting.choice((20.0, 20.0, 10.0, 30.0)) if not has_outage else LEASE_MAX
     poll, hints = setting.choice((1.0, 2.0, 5.0, 5.0, 5.0)), setting.random() < 0.8
     faults = (
@@ -117,7 +118,7 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
     )
     clients = [one.name for one in nodes if one.role is Role.CLIENT]
     acts = draw_acts(chance.fork("acts"), jobs, clients, until=healed_at)
-    return Scenario(
+    scenario = Scenario(
         seed=seed,
         profile=profile,
         start=start,
@@ -131,6 +132,15 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
         acts=(*acts, *_acts_without_answer(chance.fork("acts without answer"), jobs, clients, acts, faults)),
         faults=faults,
     )
+    return _with_flows(scenario, chance)
+
+
+def _with_flows(scenario: Scenario, chance: Chance) -> Scenario:
+    """The same world, with workflows beside its jobs."""
+    flows = draw_flows(chance.fork("flows"))
+    clients = [one.name for one in scenario.nodes if one.role is Role.CLIENT]
+    acts = draw_flow_acts(chance.fork("flow acts"), flows, clients, until=scenario.healed_at)
+    return replace(scenario, flows=flows, acts=(*scenario.acts, *acts))
 
 
 def _draw_clock_change(chance: Random, start: datetime) -> tuple[JobSpec, ...]:

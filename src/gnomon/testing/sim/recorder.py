@@ -6,12 +6,12 @@ to say. See `docs/reference/proof.md` for the events.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
+from gnomon.core.dag import Dag
 from gnomon.core.execution import Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.job import Job, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
@@ -20,18 +20,12 @@ from gnomon.core.records import Redrive
 from gnomon.proof import events
 from gnomon.proof.events import Event
 from gnomon.store.base import Applied, Decision, Store
+from gnomon.testing.sim.flow_recorder import FlowRecorder
 from gnomon.testing.sim.network import Call
-from gnomon.testing.sim.pen import NEMESIS, Pen
+from gnomon.testing.sim.notes import Note
+from gnomon.testing.sim.pen import Pen
 from gnomon.testing.sim.seen import JobSeen, RunSeen
 from gnomon.testing.sim.told import change_event, sched_set
-
-# Verbs whose lost replies matter most, in the words of the checker.
-_OPS = {
-    ("executions", "claim"): "claim",
-    ("executions", "apply"): "complete",
-    ("schedules", "fire"): "fire",
-    ("executions", "enqueue"): "submit",
-}
 
 E = TypeVar("E", bound=Event)
 
@@ -39,11 +33,14 @@ E = TypeVar("E", bound=Event)
 class Recorder(Pen):
     """`store` is looked at for what an answer does not tell: which waiting runs a cancel has ended."""
 
-    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, store: Store, now: Callable[[], datetime], notes: Callable[[], Sequence[Note]] | None = None
+    ) -> None:
         super().__init__(now)
+        self.flows = FlowRecorder(self)
+        self._notes = notes
         self.runs: dict[UUID, RunSeen] = {}
         self.jobs: dict[UUID, JobSeen] = {}
-        self.seen: Counter[str] = Counter()
         self.calendars: dict[str, frozenset[date]] = {}
         self._store = store
         self._decided: dict[Claim, datetime] = {}
@@ -60,23 +57,20 @@ class Recorder(Pen):
             ("executions", "apply"): self._applied,
             ("executions", "cancel"): self._cancelled,
             ("dead_letters", "redrive"): self._redriven,
+            ("dags", "create"): self._dag_set,
+            ("dags", "change"): self._dag_set,
         }
 
     # The store -----------------------------------------------------------------------------------------
 
     async def done(self, call: Call, answer: Any, error: Exception | None) -> None:
+        notes = self._notes() if self._notes is not None else ()
+        self.flows.look(notes)
         told = self._verbs.get((call.noun, call.verb))
         if told is not None and error is None:
             await told(call, answer)
-
-    def reply_lost(self, call: Call, answer: Any) -> None:
-        self.seen[f"lost_reply.{call.noun}.{call.verb}"] += 1
-        op = _OPS.get((call.noun, call.verb))
-        if op is not None and answer:  # Not if nothing was claimed, fired or made: then nothing is in doubt.
-            fault = f"reply-{self.seen.total()}"
-            fields = {"kind": "lost_reply", "target": call.line.source, "fault": fault}
-            self.write(events.FaultBegin, NEMESIS, op=op, **fields)
-            self.write(events.FaultEnd, NEMESIS, **fields)
+        if self._notes is not None:
+            self.flows.hear(call, notes, error)
 
     async def _looked(self, call: Call, _: object) -> None:
         self.alive(call.line.source)
@@ -89,6 +83,11 @@ class Recorder(Pen):
         for job in jobs:
             if self._job_set(job, since=call.kwargs["now"]) and job.next_run_time is None:
                 await self._look_at_live(job.id)
+
+    async def _dag_set(self, call: Call, dag: Dag) -> None:
+        if self._job_set(dag.job, since=call.kwargs["now"]):
+            self.jobs[dag.job.id].is_dag = True
+            self.flows.defined(call, dag)
 
     def _job_set(self, job: Job, *, since: datetime) -> bool:
         """False if this was known: the answer to a repeated call."""
@@ -120,7 +119,7 @@ class Recorder(Pen):
         for one in firing.occurrences:
             late = (now - one.nominal_time).total_seconds()
             if one.execution_id is not None:
-                self._born(one.execution_id, firing.job_id, firing.tenant_id, job.rev)
+                self.born(one.execution_id, firing.job_id, firing.tenant_id, job.rev)
                 self.stored(
                     events.Fire,
                     run=str(one.execution_id),
@@ -156,7 +155,7 @@ class Recorder(Pen):
                 self.seen["enqueue.known"] += 1
                 continue
             job = self.jobs[new.job_id]
-            self._born(one.id, new.job_id, tenant_id, job.rev)
+            self.born(one.id, new.job_id, tenant_id, job.rev)
             self.stored(
                 events.Enqueue,
                 run=str(one.id),
@@ -173,7 +172,7 @@ class Recorder(Pen):
         for asked, one in zip(redrives, made, strict=True):
             old = self.runs[asked.execution_id]
             if one.is_new:
-                self._born(one.id, old.job, tenant_id, old.rev)
+                self.born(one.id, old.job, tenant_id, old.rev)
                 self.stored(
                     events.Enqueue,
                     run=str(one.id),
@@ -193,7 +192,7 @@ class Recorder(Pen):
                 self.write(events.Again, call.line.source, op="claim", req=str(request.id))
                 continue
             run.token, run.lease_until = one.claim.number, one.lease_until
-            self._changed(
+            self.changed(
                 events.Claim,
                 one.claim.execution_id,
                 attempt=one.attempt,
@@ -213,9 +212,7 @@ class Recorder(Pen):
                 # A renewal that comes late takes no time away. If it did, a run would expire too early.
                 run = self.runs[claim.execution_id]
                 run.lease_until = max(run.lease_until, until)
-                self._changed(
-                    events.Beat, claim.execution_id, token=claim.number, lease_until=run.lease_until
-                )
+                self.changed(events.Beat, claim.execution_id, token=claim.number, lease_until=run.lease_until)
             else:
                 self.stored(events.BeatRefused, run=str(claim.execution_id), token=claim.number)
 
@@ -227,12 +224,13 @@ class Recorder(Pen):
                 decided = self._decided.pop(claim, call.kwargs["now"])
                 make, fields = change_event(change, now=decided)
                 is_over = change.due is None
+                fields["tx"] = self.flows.tx_of(claim.execution_id) if run.is_noted else None
                 if not is_over and run.is_cancelling and await self._is_cancelled(claim.execution_id):
                     # A cancel that was asked for in the meantime wins over going back to wait.
                     make, is_over, fields["next_at"] = events.Cancelled, True, None
-                self._changed(make, claim.execution_id, token=claim.number, **fields)
+                self.changed(make, claim.execution_id, token=claim.number, **fields)
                 if is_over:
-                    self._over(claim.execution_id)
+                    self.over(claim.execution_id)
             elif answer is Applied.REPLAYED:
                 self.write(events.Again, call.line.source, op="apply")
             else:
@@ -256,15 +254,15 @@ class Recorder(Pen):
     async def _look_at(self, run_id: UUID) -> None:
         """What somebody's cancel made of a run: a waiting one has ended, a running one shall."""
         run = self.runs[run_id]
-        if run.is_over:
+        if run.is_over or run.is_noted:
             return
         found = await self._read(run_id)
         if found.status is ExecutionStatus.CANCELLED:
-            self._changed(events.Cancelled, run_id)
-            self._over(run_id)
+            self.changed(events.Cancelled, run_id)
+            self.over(run_id)
         elif found.cancel_requested and not run.is_cancelling:
             run.is_cancelling = True
-            self._changed(events.CancelOk, run_id)
+            self.changed(events.CancelOk, run_id)
 
     async def _is_cancelled(self, run_id: UUID) -> bool:
         return (await self._read(run_id)).status is ExecutionStatus.CANCELLED
@@ -273,16 +271,19 @@ class Recorder(Pen):
         run = self.runs[run_id]
         return await self._store.executions.get(run.tenant, ExecutionId(run_id), now=self._now())
 
-    def _born(self, run_id: UUID, job_id: UUID, tenant_id: TenantId, rev: int) -> None:
-        run = self.runs[run_id] = RunSeen(job_id, tenant_id, rev)
-        self.jobs[job_id].live[run_id] = run
+    def born(
+        self, run_id: UUID, job_id: UUID, tenant_id: TenantId, rev: int, *, is_noted: bool = False
+    ) -> None:
+        job = self.jobs[job_id]
+        run = self.runs[run_id] = RunSeen(job_id, tenant_id, rev, is_noted=is_noted or job.is_dag)
+        job.live[run_id] = run
 
-    def _over(self, run_id: UUID) -> None:
+    def over(self, run_id: UUID) -> None:
         run = self.runs[run_id]
         run.is_over = True
         self.jobs[run.job].live.pop(run_id, None)
 
-    def _changed(self, make: Callable[..., E], run_id: UUID, **fields: Any) -> None:
+    def changed(self, make: Callable[..., E], run_id: UUID, **fields: Any) -> None:
         run = self.runs[run_id]
         run.v += 1
         self.stored(make, run=str(run_id), v=run.v, **fields)

@@ -13,6 +13,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from gnomon.testing.sim.behaviour import Behaviour
+from gnomon.testing.sim.flows import FlowSpec
+
 
 class Role(StrEnum):
     SCHEDULER = "scheduler"
@@ -29,22 +32,6 @@ class NodeSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     slots: int = 4
     queues: tuple[str, ...] = ("default",)
     drain: float = 25.0
-
-
-class Behaviour(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a simulated handler does, with which probability. Durations are seconds."""
-
-    shortest: float = 0.05
-    longest: float = 2.0
-    long: float = 0.0  # Takes `long_lasts` instead.
-    long_lasts: float = 70.0
-    fails: float = 0.0
-    fails_for_good: float = 0.0
-    crashes: float = 0.0  # Takes its process along.
-    snoozes: float = 0.0
-    stubborn: float = 0.0  # Goes on for a while after it was told to stop.
-    checkpoints: int = 0
-    lines: int = 0
 
 
 class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -91,6 +78,15 @@ class Verb(StrEnum):
     UPDATE = "update"
     CANCEL_JOB = "cancel_job"
     REDRIVE = "redrive"
+    # Of workflows and their runs.
+    TRIGGER = "trigger"
+    STOP_RUN = "stop_run"
+    HOLD_RUN = "hold_run"
+    LET_GO = "let_go"
+    MEND = "mend"
+    DECIDE = "decide"
+    SEND = "send"
+    REDEFINE = "redefine"
 
 
 class Act(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -140,6 +136,7 @@ class Scenario(Struct, frozen=True, kw_only=True, omit_defaults=True):
     profile: str = ""
     acts: tuple[Act, ...] = ()
     faults: tuple[Fault, ...] = ()
+    flows: tuple[FlowSpec, ...] = ()
     lease: float = 20.0
     poll: float = 1.0
     crash_restarts_in: float = 3.0

@@ -22,10 +22,12 @@ class RunSeen:
     lease_until: datetime = FIRST_INSTANT
     is_over: bool = False
     is_cancelling: bool = False
+    is_noted: bool = False  # Of a workflow: what becomes of it while it waits is noted by the store.
 
 
 @dataclass(slots=True)
 class JobSeen:
     version: int
     rev: int
+    is_dag: bool = False
     live: dict[UUID, RunSeen] = field(default_factory=dict)

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from gnomon.testing.sim.flows import FlowSpec
 from gnomon.testing.sim.judging import judge
 from gnomon.testing.sim.scenario import Act, Fault, JobSpec, NodeSpec, Role, Scenario
 
@@ -14,7 +15,7 @@ TRIES_MAX = 150
 END_SHARES = (0.125, 0.25, 0.5, 0.75)
 SECONDS_MIN = 120.0
 
-Part = TypeVar("Part", Fault, Act, JobSpec, NodeSpec)
+Part = TypeVar("Part", Fault, Act, JobSpec, NodeSpec, FlowSpec)
 
 
 class Shrinker:
@@ -32,6 +33,7 @@ class Shrinker:
         self._drop("acts", self.best.acts)
         self._drop("faults", self.best.faults)
         self._drop("jobs", self.best.jobs)
+        self._drop("flows", self.best.flows)
         self._drop("nodes", self.best.nodes)
         self._drop("acts", self.best.acts)
         self._drop("faults", self.best.faults)
@@ -92,7 +94,7 @@ def _pieces(parts: Sequence[Part], size: int) -> Iterator[Sequence[Part]]:
         yield parts[start : start + size]
 
 
-def _is_a_world(field: str, left: Sequence[Fault | Act | JobSpec | NodeSpec]) -> bool:
+def _is_a_world(field: str, left: Sequence[object]) -> bool:
     """Without a worker and a scheduler, everything fails; that says nothing."""
     roles = {part.role for part in left if isinstance(part, NodeSpec)}
     return field != "nodes" or {Role.SCHEDULER, Role.WORKER} <= roles

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any
 
 from gnomon.core.execution import AttemptOutcome, ExecutionStatus
-from gnomon.core.job import Job
+from gnomon.core.job import Definition, Job
 from gnomon.core.lifecycle import Change, DeadReason
 from gnomon.core.nominal import seed_of
 from gnomon.core.schedule import CronTiming, Delayed, Interval, Manual, Once
@@ -39,8 +39,8 @@ def change_event(change: Change, *, now: datetime) -> tuple[type[events.Change],
 
 def sched_set(job: Job, *, since: datetime, closed: Iterable[date]) -> dict[str, Any]:
     definition = job.definition
-    schedule, retry = definition.schedule, definition.retry
-    window, timeout = schedule.catchup_window, definition.timeout
+    schedule = definition.schedule
+    window = schedule.catchup_window
     return {
         "job": str(job.id),
         "rev": job.revision,
@@ -57,8 +57,17 @@ def sched_set(job: Job, *, since: datetime, closed: Iterable[date]) -> dict[str,
         "catchup_limit": schedule.catchup_limit,
         "catchup_window": None if window is None else window.total_seconds(),
         "overlap": str(schedule.overlap),
-        "max_concurrent": definition.max_concurrent,
         "depends": bool(job.dependencies),
+        **work_of(definition),
+        **_timing(job),
+    }
+
+
+def work_of(definition: Definition) -> dict[str, Any]:
+    """What is run, and how often: all but the schedule."""
+    retry, timeout = definition.retry, definition.timeout
+    return {
+        "max_concurrent": definition.max_concurrent,
         "queue": definition.queue,
         "kind": definition.kind,
         "priority": definition.priority,
@@ -71,7 +80,6 @@ def sched_set(job: Job, *, since: datetime, closed: Iterable[date]) -> dict[str,
         "backoff_max": retry.backoff_max.total_seconds(),
         "backoff_jitter": retry.jitter,
         "retry_on": None if retry.retry_on is None else tuple(sorted(retry.retry_on)),
-        **_timing(job),
     }
 
 

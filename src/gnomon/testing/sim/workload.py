@@ -7,7 +7,8 @@ from random import Random
 
 from msgspec.structs import replace
 
-from gnomon.testing.sim.scenario import Act, Behaviour, JobSpec, Verb
+from gnomon.testing.sim.behaviour import Behaviour
+from gnomon.testing.sim.scenario import Act, JobSpec, Verb
 
 JOBS = (8, 20)
 ACTS_PER_HOUR = (60.0, 400.0)

@@ -31,6 +31,7 @@ from gnomon.testing.sim.loop import VirtualLoop
 from gnomon.testing.sim.nemesis import Nemesis
 from gnomon.testing.sim.network import Network
 from gnomon.testing.sim.node import Boot, CaptureHere, SimulatedNode
+from gnomon.testing.sim.notes import NotingDatabase
 from gnomon.testing.sim.pen import NEMESIS
 from gnomon.testing.sim.recorder import Recorder
 from gnomon.testing.sim.scenario import Scenario
@@ -65,10 +66,13 @@ class World:
 
     async def _live(self, watch: _Watch) -> Story:
         scenario = self.scenario
-        self.database = SqliteDatabase(MEMORY, hands=Here)
+        noting = NotingDatabase() if scenario.flows else None
+        self.database = noting or SqliteDatabase(MEMORY, hands=Here)
         await migrate(self.database, now=self.now())
         self.store = SqlStore(self.database)
-        self.recorder = Recorder(self.store, self.now)
+        self.recorder = Recorder(self.store, self.now, noting.taken if noting is not None else None)
+        if noting is not None:
+            noting.note()
         self.recorder.on_event = self.on_event
         self.network = Network(self.loop, now=self.now, observer=self.recorder)
         self.clients = Clients(self)

@@ -1,7 +1,7 @@
 -- Runs that nothing holds but that nobody has begun them. Lane by lane, since the index begins with it.
-SELECT found.execution_id, executions.dag_run_id
+SELECT found.execution_id, executions.dag_run_id, found.watched
 FROM lanes CROSS JOIN LATERAL (
-    SELECT queue.execution_id, queue.priority, queue.due FROM queue
+    SELECT queue.execution_id, queue.priority, queue.due, queue.watched FROM queue
     WHERE queue.lane_id = lanes.id AND queue.waits_for IS NULL AND queue.due <= :now
     ORDER BY queue.priority DESC, queue.due, queue.execution_id
     LIMIT :limit

@@ -1,4 +1,4 @@
-SELECT queue.execution_id, executions.dag_run_id
+SELECT queue.execution_id, executions.dag_run_id, queue.watched
 FROM lanes
 CROSS JOIN queue ON queue.lane_id = lanes.id
 JOIN executions ON executions.id = queue.execution_id

@@ -1,0 +1,166 @@
+"""What runs of workflows can get wrong, for each of G1 to G7. `make sim-exam ONLY=workflow` plants them."""
+
+from __future__ import annotations
+
+from tests.sim.exam.planting import Edit, bug
+
+SQL = "store/sql/sqlite/"
+
+BUGS = (
+    # G1
+    bug(
+        "workflow: a task does not wait for all that it depends on",
+        "core/trigger_rule.py",
+        "    if left:\n        return Verdict.WAIT",
+        "    if left and not (rule is TriggerRule.ALL_SUCCESS and succeeded):\n        return Verdict.WAIT",
+    ),
+    bug(
+        "workflow: a fan-out is over with its first item",
+        "core/progress.py",
+        "    if not state.items_left:\n",
+        "    if True:\n",
+    ),
+    # G2
+    bug(
+        "workflow: an end is told to the run by a later transaction",
+        "store/runs.py",
+        "            await progress.take(await self._ends(progress, accepted, decisions))",
+        "            await self._ends(progress, accepted, decisions)",
+    ),
+    bug(
+        "workflow: a failure is told to the run by a later transaction",
+        "store/runs.py",
+        "            if status is not None and row",
+        "            if status is ExecutionStatus.COMPLETED and row",
+    ),
+    # G3
+    bug(
+        "workflow: one success waits for all others",
+        "core/trigger_rule.py",
+        "(rule is TriggerRule.ONE_SUCCESS and succeeded) or ",
+        "",
+    ),
+    bug(
+        "workflow: a join of branches does not look at failures",
+        "core/trigger_rule.py",
+        "return Verdict.BLOCK if failed else Verdict.RUN",
+        "return Verdict.RUN",
+    ),
+    bug(
+        "workflow: a skipped task counts as a success",
+        "core/run_state.py",
+        "self.skipped + (ending is Ending.SKIP)",
+        "self.skipped",
+    ),
+    bug(
+        "workflow: what a failure blocks is always skipped",
+        "core/run_book.py",
+        "goes_on = self.plan.workflow.failure_strategy is FailureStrategy.CONTINUE",
+        "goes_on = True",
+    ),
+    bug(
+        "workflow: the first failure does not end the rest",
+        "core/run_book.py",
+        "if has_failed and strategy is FailureStrategy.FAIL_FAST and not self.is_stopping:",
+        "if False:",
+    ),
+    # G4
+    bug(
+        "workflow: the results of a fan-out come in another order",
+        f"{SQL}task_results.sql",
+        "ORDER BY 1, 2, 5, 3",
+        "ORDER BY 1, 2, 5, 3 DESC",
+    ),
+    bug(
+        "workflow: results of an earlier round are passed on",
+        f"{SQL}task_results.sql",
+        "                   AND executions.round = wanted.round\n",
+        "",
+    ),
+    bug(
+        "workflow: an end that was refused moves the run",
+        "store/runs.py",
+        'if (row["execution_id"], row["claim"]) not in refused]',
+        "]",
+        Edit(
+            f"{SQL}claims_in_runs.sql",
+            "JOIN leases ON leases.execution_id = held.execution_id AND leases.claim = held.claim",
+            "JOIN leases ON leases.execution_id = held.execution_id",
+        ),
+    ),
+    # G5
+    bug(
+        "workflow: a run with a cancelled task is completed",
+        "core/progress.py",
+        "if not run.failed + run.cancelled:",
+        "if not run.failed:",
+    ),
+    bug(
+        "workflow: a fan-out with a failed item is completed",
+        "core/progress.py",
+        "is_bad = bool(state.items_failed or state.items_cancelled)",
+        "is_bad = bool(state.items_cancelled)",
+    ),
+    bug(
+        "workflow: a partly failed run is completed, though nobody allowed it",
+        "core/progress.py",
+        "is_enough = plan.workflow.allow_partial_completion and run.completed",
+        "is_enough = run.completed",
+    ),
+    # G6
+    bug(
+        "workflow: a cancel leaves in the queue what waits",
+        "store/run_progress.py",
+        'rows = await self.session.fetch("run_waiting_end", run_id=run_id, now=self.now)',
+        "rows: list[Row] = []",
+        Edit(
+            "store/run_progress.py",
+            'if not await self.session.fetch("run_remains", run_id=run_id):',
+            "if True:",
+        ),
+    ),
+    bug(
+        "workflow: a cancel does not reach the runs inside",
+        "store/run_progress.py",
+        'inside = [row["id"] for row in await self.session.fetch("runs_inside", run_id=run_id)]',
+        "inside: list[UUID] = []",
+    ),
+    bug(
+        "workflow: a pause does not hold what waits in the queue",
+        "core/run_events.py",
+        "return Gate.HOLD if self.is_held else Gate.LET_GO",
+        "return None if self.is_held else Gate.LET_GO",
+    ),
+    bug(
+        "workflow: a retry of a paused run is handed out",
+        "store/runs.py",
+        "progress.runs[run_id].state.status is RunStatus.PAUSED:",
+        "False:",
+    ),
+    # G7
+    bug(
+        "workflow: a run goes by the revision that was known first",
+        "store/plans.py",
+        "plan = self._known.get((dag_id, base))",
+        "plan = next((one for (dag, _), one in self._known.items() if dag == dag_id), None)",
+    ),
+    bug(
+        "workflow: a run begins with the revision of the day",
+        f"{SQL}run_take.sql",
+        "queue.revision, queue.nominal_time,",
+        "(SELECT revision FROM jobs WHERE jobs.id = queue.job_id) AS revision, queue.nominal_time,",
+    ),
+    # C7 and V3
+    bug(
+        "workflow: a run begins beside those that it replaces",
+        "store/runs.py",
+        '            if row["watched"]:\n',
+        "            if False:\n",
+    ),
+    bug(
+        "workflow: a run is not let go on when somebody resumes it",
+        "core/run_events.py",
+        "return Gate.HOLD if self.is_held else Gate.LET_GO",
+        "return Gate.HOLD if self.is_held else None",
+    ),
+)
