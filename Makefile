@@ -30,10 +30,10 @@ up: $(READY) ## Set up and run Gnomon on its embedded default, with sample jobs 
 # Tests write a lot, and none of it outlives them: in memory, where there is room for it.
 SCRATCH := $(shell test -w /dev/shm && test "$$(df --output=avail -k /dev/shm | tail -1)" -gt 4000000 && echo /dev/shm)
 
-# With CORES=2, say, each has a share of the tests and PostgreSQL servers of its own.
-ON_CORES := $(if $(CORES),--numprocesses $(CORES) --dist worksteal)
+# Each core has a share of the tests and PostgreSQL servers of its own. CORES=0 runs all of them in one process.
+ON_CORES := --numprocesses $(or $(CORES),auto) --maxprocesses 4 --dist worksteal
 
-test: check tools ## Set up, check, and run every test, on SQLite and on a real PostgreSQL [CORES=2].
+test: check tools ## Set up, check, and run every test, on SQLite and on a real PostgreSQL [CORES=0].
 	TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m pytest $(ON_CORES)
 
 tools:
