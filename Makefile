@@ -12,11 +12,12 @@ HAS_VENV := $(PYTHON) -c 'import venv, ensurepip' 2>/dev/null
 INSTALL_VENV := echo "Installing python3-venv." && apt-get update -qq \
 	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv
 
-# Some tests need PgBouncer or libfaketime, which no Python package carries. Root fetches them; without, those
+# Some tests need PgBouncer, libfaketime or curl, which no Python package carries. Root fetches them; without, those
 # tests are skipped. RUNLEVEL keeps Debian from starting PgBouncer as a service.
-HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n "$$(command -v faketime)"
+HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n "$$(command -v faketime)" \
+	&& test -n "$$(command -v curl)"
 INSTALL_TOOLS := timeout 120 sh -c "apt-get update -qq \
-	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime"
+	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime curl"
 
 .PHONY: help up test check sim sim-exam bench campaign fuzz api-kills power-cuts docs lock clean tools
 
@@ -38,7 +39,7 @@ test: check tools ## Set up, check, and run every test, on SQLite and on a real 
 
 tools:
 	@$(HAS_TOOLS) || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(INSTALL_TOOLS); } >/dev/null 2>&1 \
-		|| echo "PgBouncer or faketime is missing here; the tests that need it will be skipped." >&2
+		|| echo "PgBouncer, faketime or curl is missing here; the tests that need it will be skipped." >&2
 
 check: $(READY) ## Format, lint, types and layers: what needs no running.
 	$(BIN)/ruff format --check .

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -39,6 +40,18 @@ class Node:
             text=True,
             env={**os.environ, "GNOMON_API_SUBMISSIONS_PER_MINUTE": "off"},
         )
+
+    def wait(self) -> None:
+        """Until it answers."""
+        end = time.monotonic() + START_SECONDS_MAX
+        while time.monotonic() < end:
+            try:
+                httpx.get(f"{self.url}/livez").raise_for_status()
+            except httpx.TransportError:
+                time.sleep(0.05)
+            else:
+                return
+        raise TimeoutError("the node does not answer")
 
     def kill(self) -> None:
         self.process.kill()
