@@ -42,16 +42,14 @@ class Node:
         )
 
     def wait(self) -> None:
-        """Until it answers."""
+        """Until it listens, with TLS or without."""
         end = time.monotonic() + START_SECONDS_MAX
         while time.monotonic() < end:
-            try:
-                httpx.get(f"{self.url}/livez").raise_for_status()
-            except httpx.TransportError:
-                time.sleep(0.05)
-            else:
-                return
-        raise TimeoutError("the node does not answer")
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.05)
+        raise TimeoutError("the node does not listen")
 
     def kill(self) -> None:
         self.process.kill()
@@ -87,9 +85,11 @@ async def calling(url: str, key: str) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def first_key(made: Node) -> str:
+    """The key of a first start, as soon as the node answers."""
     assert made.process.stdout is not None
     line = made.process.stdout.readline()
     assert line.startswith("API key, shown only now: gnm_"), line
+    made.wait()
     return line.split()[-1]
 
 

@@ -32,7 +32,6 @@ def test_the_tutorial_does_what_it_says(tmp_path: Path) -> None:
 
     with node(tmp_path, "up", "--app", "jobs:app", "--database", str(tmp_path / "gnomon.db")) as server:
         key = first_key(server)
-        server.wait()
         script = "set -eu\n" + "".join(commands[2:])
         done = subprocess.run(
             ["bash", "-c", script.replace(ADDRESS, server.url)],
