@@ -12,11 +12,12 @@ HAS_VENV := $(PYTHON) -c 'import venv, ensurepip' 2>/dev/null
 INSTALL_VENV := echo "Installing python3-venv." && apt-get update -qq \
 	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv
 
-# Some tests need PgBouncer or libfaketime, which no Python package carries. Root fetches them; without, those
+# Some tests need PgBouncer, libfaketime or curl, which no Python package carries. Root fetches them; without, those
 # tests are skipped. RUNLEVEL keeps Debian from starting PgBouncer as a service.
-HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n "$$(command -v faketime)"
+HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n "$$(command -v faketime)" \
+	&& test -n "$$(command -v curl)"
 INSTALL_TOOLS := timeout 120 sh -c "apt-get update -qq \
-	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime"
+	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime curl"
 
 .PHONY: help up test check sim sim-exam bench campaign fuzz api-kills power-cuts docs lock clean tools
 
@@ -30,15 +31,15 @@ up: $(READY) ## Set up and run Gnomon on its embedded default, with sample jobs 
 # Tests write a lot, and none of it outlives them: in memory, where there is room for it.
 SCRATCH := $(shell test -w /dev/shm && test "$$(df --output=avail -k /dev/shm | tail -1)" -gt 4000000 && echo /dev/shm)
 
-# With CORES=2, say, each has a share of the tests and PostgreSQL servers of its own.
-ON_CORES := $(if $(CORES),--numprocesses $(CORES) --dist worksteal)
+# Each core has a share of the tests and PostgreSQL servers of its own. CORES=0 runs all of them in one process.
+ON_CORES := --numprocesses $(or $(CORES),auto) --maxprocesses 4 --dist worksteal
 
-test: check tools ## Set up, check, and run every test, on SQLite and on a real PostgreSQL [CORES=2].
+test: check tools ## Set up, check, and run every test, on SQLite and on a real PostgreSQL [CORES=0].
 	TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m pytest $(ON_CORES)
 
 tools:
 	@$(HAS_TOOLS) || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(INSTALL_TOOLS); } >/dev/null 2>&1 \
-		|| echo "PgBouncer or faketime is missing here; the tests that need it will be skipped." >&2
+		|| echo "PgBouncer, faketime or curl is missing here; the tests that need it will be skipped." >&2
 
 check: $(READY) ## Format, lint, types and layers: what needs no running.
 	$(BIN)/ruff format --check .

@@ -34,9 +34,13 @@ class Sink:
         return "ok"
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while line := await reader.readline():
-            writer.write(self.take(json.loads(line)).encode() + b"\n")
-        writer.close()
+        try:
+            while line := await reader.readline():
+                writer.write(self.take(json.loads(line)).encode() + b"\n")
+        except ConnectionError:
+            pass  # Whoever told us was killed; what it told is written down.
+        finally:
+            writer.close()
 
 
 async def tell(path: str, **told: object) -> str:

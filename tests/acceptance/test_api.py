@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -39,6 +40,16 @@ class Node:
             text=True,
             env={**os.environ, "GNOMON_API_SUBMISSIONS_PER_MINUTE": "off"},
         )
+
+    def wait(self) -> None:
+        """Until it listens, with TLS or without."""
+        end = time.monotonic() + START_SECONDS_MAX
+        while time.monotonic() < end:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.05)
+        raise TimeoutError("the node does not listen")
 
     def kill(self) -> None:
         self.process.kill()
@@ -74,9 +85,11 @@ async def calling(url: str, key: str) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def first_key(made: Node) -> str:
+    """The key of a first start, as soon as the node answers."""
     assert made.process.stdout is not None
     line = made.process.stdout.readline()
     assert line.startswith("API key, shown only now: gnm_"), line
+    made.wait()
     return line.split()[-1]
 
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-import httpx
 
 from gnomon.app.connection import open_connection
 from tests.acceptance.test_api import node
 
 LIMITS = ("SUBMISSIONS", "QUERIES", "HEARTBEATS")
-START_SECONDS_MAX = 30
 
 
 @contextmanager
@@ -26,7 +22,7 @@ def quiet_node(folder: Path) -> Iterator[tuple[str, str]]:
     os.environ |= {f"GNOMON_API_{limit}_PER_MINUTE": "off" for limit in LIMITS}
     try:
         with node(folder, "api", "--database", str(path), "--log-level", "error") as one:
-            _await(one.url)
+            one.wait()
             yield one.url, key
             assert one.process.poll() is None, "the node is gone"
     finally:
@@ -39,15 +35,3 @@ async def _prepared(path: Path) -> str:
     key = await connection.client.keys.create("fuzz", ["admin"])
     await connection.close()
     return key.text
-
-
-def _await(url: str) -> None:
-    end = time.monotonic() + START_SECONDS_MAX
-    while time.monotonic() < end:
-        try:
-            httpx.get(f"{url}/livez").raise_for_status()
-        except httpx.TransportError:
-            time.sleep(0.05)
-        else:
-            return
-    raise TimeoutError("the node does not answer")

@@ -67,6 +67,21 @@ def test_who_wanted_to_take_a_run_back_too_late_does_not_excuse_who_forgot_it(wr
     assert any("forgot it" in what for what in basics(story_of(history))) == wrong
 
 
+@pytest.mark.parametrize("killed_at", [None, 4, 200])
+def test_who_is_killed_while_it_gives_a_run_back_has_not_forgotten_it(killed_at: float | None) -> None:
+    history = History()
+    history.job(JOB)
+    history.enqueue(RUN, job=JOB)
+    history.enqueue(LATER, job=JOB)
+    history.claim(2, RUN, req="slow")
+    history.claim(3, LATER, req="next")
+    if killed_at is not None:
+        history.fault(killed_at, killed_at + 1, "kill", "w")
+    history.end(24, Expired, RUN, next_at=t(24))
+
+    assert any("forgot it" in what for what in basics(story_of(history))) == (killed_at != 4)
+
+
 @pytest.mark.parametrize("wrong", [True, False])
 def test_who_came_later_does_not_excuse_that_a_run_was_left_at_an_open_gate(wrong: bool) -> None:
     history = History()

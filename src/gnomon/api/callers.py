@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 
 from gnomon.client import Client
+from gnomon.core.job import TenantId
 from gnomon.core.keys import ApiKey, KeyId, parse_key
 from gnomon.errors import KeyNotFound, Unauthorized
 
@@ -34,6 +35,8 @@ class Callers:
         self._now = now
         # By the hash of the header that proved it: the key itself is kept nowhere.
         self._known: dict[bytes, tuple[Caller, datetime]] = {}
+        # One for all keys of a tenant: those who look at the same moment share a look.
+        self._clients: dict[TenantId, Client] = {}
 
     async def of(self, authorization: str | None) -> Caller:
         """Raises Unauthorized, whatever the reason."""
@@ -48,6 +51,7 @@ class Callers:
         caller = await self._proven(authorization, now)
         if len(self._known) >= KEYS_MAX:
             self._known.clear()
+            self._clients.clear()
         self._known[mark] = (caller, now)
         return caller
 
@@ -62,7 +66,13 @@ class Callers:
             raise Unauthorized from None
         if not shown.opens(key) or not key.is_valid(now):
             raise Unauthorized
-        return Caller(key, self._client.of(key.tenant_id))
+        return Caller(key, self._client_of(key.tenant_id))
+
+    def _client_of(self, tenant_id: TenantId) -> Client:
+        client = self._clients.get(tenant_id)
+        if client is None:
+            client = self._clients[tenant_id] = self._client.of(tenant_id)
+        return client
 
     def forget(self, key_id: KeyId) -> None:
         """Revoked through this node: refused here at once."""

@@ -87,6 +87,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._inside = inside or Inside()
         self._counted: CountsOf[str] = CountsOf()
+        self._blocked = _Integral()
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._requests = Counter(
             "gnomon_http_requests", "Requests.", ["method", "route", "status"], registry=self._registry
@@ -122,6 +123,7 @@ class Metrics:
 
     def text(self, report: Report, *, now: datetime) -> bytes:
         registry = CollectorRegistry()
+        self._blocked.add(report.blocked, now)
         registry.register(
             _Fixed([*self._counters(), *self._histograms(), *self._own(), *_gauges(report, now)])
         )
@@ -135,6 +137,10 @@ class Metrics:
             for word, value in words.items():
                 family.add_sample(f"{name}_total", {label: value} if label else {}, counts[word])
             yield family
+        name = "gnomon_limit_blocked_seconds"
+        blocked = Metric(name, "How long due executions waited for a limit.", "counter")
+        blocked.add_sample(f"{name}_total", {"limit": "job"}, self._blocked.seconds)
+        yield blocked
 
     def _histograms(self) -> Iterator[Metric]:
         for word, spans in self._inside.spans().items():
@@ -147,6 +153,21 @@ class Metrics:
         for word, value in self._inside.gauges().items():
             if value is not None:
                 yield GaugeMetricFamily(*_OWN[word], value=value)
+
+
+class _Integral:
+    """So many for so long, as seen by one who looks from time to time."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._count = 0
+        self._at: datetime | None = None
+
+    def add(self, count: int, now: datetime) -> None:
+        if self._at is not None:
+            # Of what was there at both looks, it is likely that it was there between them.
+            self.seconds += min(self._count, count) * max((now - self._at).total_seconds(), 0.0)
+        self._count, self._at = count, now
 
 
 class _Fixed:
@@ -182,7 +203,12 @@ def _gauges(report: Report, now: datetime) -> list[Metric]:
     dead = GaugeMetricFamily("gnomon_db_dead_tuples", "Rows that wait for a vacuum.", labels=["table"])
     for table, rows in report.dead_rows.items():
         dead.add_metric([table], rows)
-    families: list[Metric] = [depth, oldest, slots, dead]
+    broken = GaugeMetricFamily(
+        "gnomon_invariant_violations", "What breaks a promise, ten at most, by check.", labels=["check"]
+    )
+    for check, count in report.broken.items():
+        broken.add_metric([check], count)
+    families: list[Metric] = [depth, oldest, slots, dead, broken]
     families += [GaugeMetricFamily(name, meaning, value=value) for name, meaning, value in plain]
     return families
 

@@ -52,7 +52,9 @@ class Faults:
     recovery: timedelta
     first_seen: dict[str, datetime]
     downs: dict[str, datetime]
-    workers: set[str]  # As faults name them: all boots of one, and single boots.
+    # As faults name them: all boots of one, and single boots.
+    workers: set[str]
+    schedulers: set[str]
     _on: dict[str, list[Fault]] = field(default_factory=lambda: defaultdict(list))
     _unhealthy: dict[str, list[Span]] = field(default_factory=dict)
 
@@ -67,6 +69,8 @@ class Faults:
         if source == SCHEDULING:
             return [fault for fault in self.all if fault.target not in self.workers]
         names = {source, source.rpartition("/")[0], DATABASE, EVERYTHING}
+        if source in self.schedulers:
+            names.add(SCHEDULING)
         return [fault for name in names for fault in self._on.get(name, ())]
 
     def is_healthy(self, source: str, since: datetime, until: datetime) -> bool:
@@ -128,7 +132,7 @@ def faults_of(events: Iterable[AnyEvent], *, recovery: timedelta) -> Faults:
     found: list[Fault] = []
     first_seen: dict[str, datetime] = {}
     downs: dict[str, datetime] = {}
-    workers: set[str] = set()
+    of_role: dict[str, set[str]] = defaultdict(set)
     for event in events:
         when = event.when
         if when is None:
@@ -138,16 +142,17 @@ def faults_of(events: Iterable[AnyEvent], *, recovery: timedelta) -> Faults:
         if isinstance(event, Down):
             downs[event.src] = when
         elif isinstance(event, Claim):
-            workers |= {event.worker, event.holder}
-        elif isinstance(event, Up) and event.role == "worker":
-            workers |= {event.src, event.src.rpartition("/")[0]}
+            of_role["worker"] |= {event.worker, event.holder}
+        elif isinstance(event, Up):
+            of_role[event.role] |= {event.src, event.src.rpartition("/")[0]}
     begins, ends, heals = _split(events)
     for begin in begins:
         assert begin.when is not None
         same = ends[begin.fault or (begin.kind, begin.target)]
         over = [end for end in (*same, *heals) if end >= begin.when]
         found.append(Fault(begin.kind, begin.target, begin.when, min(over, default=FOREVER), begin.op, begin))
-    return Faults(sorted(found, key=lambda fault: fault.begin), recovery, first_seen, downs, workers)
+    found.sort(key=lambda fault: fault.begin)
+    return Faults(found, recovery, first_seen, downs, of_role["worker"], of_role["scheduler"])
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:

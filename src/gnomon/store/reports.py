@@ -8,6 +8,7 @@ from datetime import datetime
 
 from gnomon.core.worker import SILENT
 from gnomon.store.database import Database
+from gnomon.store.diagnosis import INVARIANTS, SqlDiagnosis
 
 QUEUES_MAX = 100  # Names are the users' own: more of them than this are no use to a graph.
 
@@ -29,15 +30,18 @@ class Report:
     workers: int
     next_run_time: datetime | None
     dead_rows: Mapping[str, int]  # By table; where rows do not linger, there are none.
+    blocked: int  # Due, and waiting for a slot of their job.
+    broken: Mapping[str, int]  # By the name of the invariant, at most FOUND_MAX each.
 
 
 class SqlReports:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._diagnosis = SqlDiagnosis(database)
 
     async def now(self, now: datetime) -> Report:
         queues = await self._database.read("report_queues", now=now, limit=QUEUES_MAX)
-        [totals] = await self._database.read("report_totals", seen_after=now - SILENT)
+        [totals] = await self._database.read("report_totals", now=now, seen_after=now - SILENT)
         return Report(
             tuple(QueueReport(row["queue"], row["state"], row["depth"], row["due"]) for row in queues),
             totals["running"],
@@ -46,4 +50,6 @@ class SqlReports:
             totals["workers"],
             totals["next_run_time"],
             {row["name"]: row["dead"] for row in await self._database.read("report_dead_rows")},
+            totals["blocked"],
+            {one.name: len(await self._diagnosis.look(one, now=now)) for one in INVARIANTS if one.is_of_time},
         )

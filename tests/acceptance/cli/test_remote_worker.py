@@ -85,7 +85,8 @@ def test_it_outlives_the_death_of_its_server(tmp_path: Path) -> None:
             while desk.json("run", "show", run)["status"] != "RUNNING":
                 pass
             first.kill()
-            with node(tmp_path, "up", port=port):
+            with node(tmp_path, "up", port=port) as second:
+                second.wait()
                 desk("run", "wait", run, "--timeout", "60")
                 assert desk.json("run", "show", run)["attempts"] == 1
                 process.send_signal(signal.SIGTERM)  # While there is a server: a claim may be on its way.

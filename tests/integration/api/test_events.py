@@ -277,6 +277,22 @@ async def test_the_figures_are_those_of_the_store_and_of_this_node(office: Offic
     assert job["job_id"] not in text
 
 
+async def test_what_a_limit_holds_up_and_what_breaks_a_promise_is_counted(office: Office) -> None:
+    narrow = await office.job(name="narrow", max_concurrent=1)
+    for _ in range(3):
+        await office.run(narrow["job_id"])
+    text = (await office.http.get("/metrics")).text
+    assert 'gnomon_limit_blocked_seconds_total{limit="job"} 0.0' in text
+    assert 'gnomon_invariant_violations{check="workers"} 0.0' in text
+
+    office.clock.advance(timedelta(seconds=90))
+
+    text = (await office.http.get("/metrics")).text
+    assert 'gnomon_limit_blocked_seconds_total{limit="job"} 180.0' in text
+    assert 'gnomon_invariant_violations{check="workers"} 1.0' in text
+    assert 'gnomon_invariant_violations{check="leases"} 0.0' in text
+
+
 async def test_the_api_describes_itself(small_office: Office) -> None:
     document = (await small_office.http.get("/openapi.json")).json()
 

@@ -23,7 +23,7 @@ def _read(path: Path) -> str:
 def is_alive(pid: int) -> bool:
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # The latter, if it goes while we read.
         return False
     return status.rpartition(")")[2].split()[0] not in "ZX"
 

@@ -184,6 +184,17 @@ def a_scheduler_that_is_well_waits_for_a_broken_one(story: Story, wrong: bool) -
 
 
 @case("C4")
+def late_though_not_all_schedulers_stand_still(story: Story, wrong: bool) -> None:
+    story.up("s/1", "scheduler", slots=0)
+    twice(story)
+    story.fault(990, 1100, "pause", "w/1" if wrong else "schedulers")
+    fired(story, 1000, "a", at=1101)
+    fired(story, 2000, "b")
+    story.process("s/1", 1102, Alive)
+    story.read()
+
+
+@case("C4")
 def a_free_worker_does_not_start_it(story: Story, wrong: bool) -> None:
     twice(story, end_at=t(1500))
     story.up("w/1", slots=4)

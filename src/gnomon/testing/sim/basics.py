@@ -9,10 +9,14 @@ from typing import NamedTuple
 
 from gnomon.core.execution import AttemptOutcome, ExecutionStatus
 from gnomon.proof import events
+from gnomon.proof.faults import FINAL
 from gnomon.testing.sim.story import Story
 
 # What is claimable for so long, while nothing goes wrong, has been forgotten.
 FORGOTTEN_AFTER = timedelta(minutes=4)
+
+# Who claims again may still be giving back what came too late. If it is killed so soon, that is lost with it.
+SEEN_TO_WITHIN = timedelta(seconds=30)
 
 _SEEN_TO = (events.Start, events.Released, events.Refused, events.Cancelled)
 _ENDINGS = (events.Done, events.Cancelled, events.Dead, events.Abandoned, events.DagEnd)
@@ -60,6 +64,7 @@ def _leaks(story: Story) -> Iterator[str]:
         for event in story.events
         if isinstance(event, _SEEN_TO) and _by_holder(event)
     }
+    kills = [event for event in story.events if isinstance(event, events.FaultBegin) and event.kind in FINAL]
     held: dict[str, events.Claim] = {}
     for event in story.events:
         if isinstance(event, events.Change):
@@ -68,9 +73,21 @@ def _leaks(story: Story) -> Iterator[str]:
             for run, earlier in list(held.items()):
                 if earlier.holder == event.holder and earlier.req != event.req:
                     del held[run]
-                    if (run, earlier.token) not in seen_to:
+                    if (run, earlier.token) not in seen_to and not _was_killed(earlier, event, kills):
                         yield f"run {run}: {event.holder} claimed it, forgot it, and went on"
             held[event.run] = event
+
+
+def _was_killed(earlier: events.Claim, later: events.Claim, kills: list[events.FaultBegin]) -> bool:
+    since, until = earlier.when, later.when
+    assert since is not None
+    assert until is not None
+    return any(
+        kill.target in (later.holder, later.worker)
+        and kill.when is not None
+        and since <= kill.when <= until + SEEN_TO_WITHIN
+        for kill in kills
+    )
 
 
 def _by_holder(event: events.Start | events.Released | events.Refused | events.Cancelled) -> bool:

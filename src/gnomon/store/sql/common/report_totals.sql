@@ -1,4 +1,5 @@
 SELECT (SELECT count(*) FROM leases) AS running,
+       (SELECT count(*) FROM queue WHERE waits_for = 'slot' AND due <= :now) AS blocked,
        (SELECT count(*) FROM dead_letters WHERE redriven_as IS NULL) AS dead_letters,
        (SELECT coalesce(sum(slots), 0) FROM workers WHERE status <> 'GONE' AND last_seen_at > :seen_after) AS slots,
        (SELECT count(*) FROM workers WHERE status <> 'GONE' AND last_seen_at > :seen_after) AS workers,
