@@ -97,6 +97,7 @@ class Leases:
         until = loop.time() + wait.total_seconds()
         with self._own.bells.listening(Topic.WORK) as bell:
             while True:
+                await self._own.clock.sure()
                 now = self._own.clock.now()
                 leased = await self._executions.claim(request, now=now, lease_until=now + self.lease)
                 left = timedelta(seconds=until - loop.time())

@@ -19,16 +19,25 @@ logger = logging.getLogger(__name__)
 
 LEARN_EVERY = timedelta(seconds=10)
 SAMPLES = 3
-# An answer that took longer says too little: this process, or the database, stood still meanwhile.
-ROUND_TRIP_MAX = timedelta(milliseconds=500)
 # A difference larger than this is not drift: somebody set the database's clock, or this machine slept.
 JUMP = timedelta(seconds=1)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+def uptime() -> float:
+    """Seconds that nobody sets. Where the system counts them, those too in which the machine slept."""
+    return time.clock_gettime(_UPTIME) if _UPTIME is not None else time.monotonic()
+
+
+_UPTIME = getattr(time, "CLOCK_BOOTTIME", None)
+
+
 class Clock(Protocol):
     def now(self) -> datetime: ...
+
+    async def sure(self) -> None:
+        """Before a lease is given by it: ask again if the last question was not answered."""
 
     @property
     def is_settled(self) -> bool:
@@ -42,7 +51,7 @@ class StoreClock:
         self,
         read: Callable[[], Awaitable[datetime]],
         *,
-        monotonic: Callable[[], float] = time.monotonic,
+        monotonic: Callable[[], float] = uptime,
         lease: timedelta = LEASE,
     ) -> None:
         self._read = read
@@ -51,6 +60,7 @@ class StoreClock:
         self._offset: float | None = None
         self._latest = _EPOCH
         self._jumped_at: float | None = None
+        self._unanswered = 0
 
     def now(self) -> datetime:
         assert self._offset is not None, "learn() comes first"
@@ -63,21 +73,28 @@ class StoreClock:
         """By now every live worker has renewed by the new time."""
         return self._jumped_at is None or self._monotonic() - self._jumped_at > self._lease.total_seconds()
 
+    async def sure(self) -> None:
+        # Who lost touch with the database may have slept: a virtual machine does not notice that it did.
+        if self._unanswered:
+            await self.learn()
+
     async def learn(self) -> None:
         """Ask the database what time it is. The quickest of a few answers is the most exact."""
+        self._unanswered += 1
         samples = [await self._sample() for _ in range(1 if self._offset is not None else SAMPLES)]
+        self._unanswered = 0
         round_trip, offset = min(samples)
-        if self._offset is not None and round_trip > ROUND_TRIP_MAX.total_seconds():
+        before, self._offset = self._offset, offset
+        if before is None:
             return
         # The database looked at its clock at some moment of the round trip. An offset that this allows is
-        # kept: a slow answer would only put an inexact one in the place of one that may be exact.
-        if self._offset is not None and offset <= self._offset <= offset + round_trip:
-            return
-        if self._offset is not None and abs(offset - self._offset) > JUMP.total_seconds():
+        # kept, and else the nearest one that it does is taken: a slow answer says little, but not nothing.
+        self._offset = min(max(before, offset), offset + round_trip)
+        jump = self._offset - before
+        if abs(jump) > JUMP.total_seconds():
             self._jumped_at = self._monotonic()
-            self._latest = min(self._latest, _EPOCH + timedelta(seconds=self._jumped_at + offset))
-            logger.warning("time jumped by %+.3f s, as the database tells it", offset - self._offset)
-        self._offset = offset
+            self._latest = min(self._latest, _EPOCH + timedelta(seconds=self._jumped_at + self._offset))
+            logger.warning("time jumped by %+.3f s, as the database tells it", jump)
 
     async def _sample(self) -> tuple[float, float]:
         asked = self._monotonic()

@@ -79,6 +79,7 @@ class Worker:
 
     async def _claim(self, limit: int) -> Sequence[Leased]:
         """A request whose answer got lost is asked again until it is answered: it may have claimed."""
+        await self._clock.sure()
         now = self._clock.now()
         if self._unanswered is not None:
             request = replace(self._unanswered, is_repeat=True)

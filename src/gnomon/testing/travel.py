@@ -244,6 +244,9 @@ class _TrueTime:
     now: Callable[[], datetime]
     is_settled: bool = True
 
+    async def sure(self) -> None:
+        """It is."""
+
 
 def _in_the_loop(functions: Functions) -> Functions:
     """The same functions without threads and processes: there are none where time is virtual."""

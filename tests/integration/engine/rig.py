@@ -16,6 +16,7 @@ from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
 from gnomon.core.nominal import first_run, seed_of
 from gnomon.core.worker import Registration
+from gnomon.engine.clock import Clock
 from gnomon.engine.completer import Completer
 from gnomon.engine.heartbeat import Heartbeat
 from gnomon.engine.notebook import Notebook
@@ -76,7 +77,16 @@ class Rig:
     ids: IdSource = field(default_factory=lambda: IdSource(Random(1)))
     fired: int = 0
 
-    def worker(self, body: Body, *, name: str = "ada", slots: int = 4, kind: str = "test") -> WorkerRig:
+    def worker(
+        self,
+        body: Body,
+        *,
+        name: str = "ada",
+        slots: int = 4,
+        kind: str = "test",
+        clock: Clock | None = None,
+    ) -> WorkerRig:
+        clock = clock or self.clock
         telemetry = Telemetry()
         handlers = Registry([Calls(body, kind)])
         registration = Registration(
@@ -85,12 +95,12 @@ class Rig:
         notebook = Notebook(
             logs=self.store.logs,
             checkpoints=self.store.checkpoints,
-            clock=self.clock,
+            clock=clock,
             telemetry=telemetry,
         )
         completer = Completer(
             executions=self.store.executions,
-            clock=self.clock,
+            clock=clock,
             random=Random(2),
             notebook=notebook,
             telemetry=telemetry,
@@ -99,7 +109,7 @@ class Rig:
             registration,
             executions=self.store.executions,
             checkpoints=self.store.checkpoints,
-            clock=self.clock,
+            clock=clock,
             ids=self.ids,
             handlers=handlers,
             completer=completer,
@@ -111,7 +121,7 @@ class Rig:
             registration,
             executions=self.store.executions,
             workers=self.store.workers,
-            clock=self.clock,
+            clock=clock,
             drain=worker.stop_claiming,
             tell=lambda call: call(),
         )

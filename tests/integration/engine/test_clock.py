@@ -11,6 +11,7 @@ from gnomon.core.document import JSON
 from gnomon.core.job import Definition
 from gnomon.core.lease import LEASE
 from gnomon.engine.clock import StoreClock
+from gnomon.errors import StoreUnavailable
 from gnomon.handlers.base import Context
 from tests.integration.engine.rig import Rig
 
@@ -21,12 +22,15 @@ class World:
     """A database's clock and this machine's monotonic one."""
 
     def __init__(self) -> None:
+        self.is_cut = False
         self.database = NOON
         self.monotonic = 1000.0
         self.round_trip = 0.0
         self.way_there = 0.5  # Its share of the round trip.
 
     async def read(self) -> datetime:
+        if self.is_cut:
+            raise StoreUnavailable("cut")
         told = self.database + timedelta(seconds=self.round_trip * self.way_there)
         self.pass_by(self.round_trip)
         return told
@@ -124,6 +128,66 @@ async def test_an_answer_that_took_too_long_is_not_believed() -> None:
     await clock.learn()
 
     assert clock.now() == NOON + timedelta(seconds=world.monotonic - before)
+
+
+async def test_a_slow_answer_still_says_that_a_clock_is_far_behind() -> None:
+    world = World()
+    clock = world.clock()
+    await clock.learn()
+
+    world.database += timedelta(seconds=60)
+    world.round_trip = 2.0
+    await clock.learn()
+
+    assert timedelta(0) <= world.database - clock.now() <= timedelta(seconds=2)
+    assert not clock.is_settled
+
+
+async def test_who_got_no_answer_asks_again_before_it_is_sure() -> None:
+    world = World()
+    clock = world.clock()
+    await clock.learn()
+    world.is_cut = True
+    with pytest.raises(StoreUnavailable):
+        await clock.learn()
+    world.database += timedelta(seconds=60)  # The machine slept, and its monotonic clock stood still.
+
+    with pytest.raises(StoreUnavailable):
+        await clock.sure()
+    world.is_cut = False
+    await clock.sure()
+
+    assert clock.now() == world.database
+
+
+async def test_who_got_an_answer_is_sure_without_asking() -> None:
+    world = World()
+    clock = world.clock()
+    await clock.learn()
+    world.is_cut = True
+
+    await clock.sure()
+
+
+async def test_a_worker_that_slept_while_it_was_cut_off_claims_by_the_right_time(rig: Rig) -> None:
+    async def work(context: Context) -> JSON:
+        return None
+
+    world = World()
+    clock = world.clock()
+    await clock.learn()
+    ada = rig.worker(work, clock=clock)
+    run = await rig.enqueue(await rig.job(Definition(kind="test")))
+    world.is_cut = True
+    with pytest.raises(StoreUnavailable):
+        await clock.learn()
+    world.database += timedelta(seconds=60)
+    world.is_cut = False
+
+    await ada.worker.step()
+
+    assert (await rig.get(run)).started_at == world.database
+    await ada.settle()
 
 
 async def test_the_reaper_takes_nothing_while_time_is_unsettled(rig: Rig) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from gnomon.engine.clock import ROUND_TRIP_MAX
 from gnomon.proof.checker import check
 from gnomon.proof.coverage import COVERAGE
 from gnomon.proof.events import Again, Claim, Done, Event, FaultBegin
@@ -18,8 +17,9 @@ from gnomon.testing.sim.loop import Deadlock
 from gnomon.testing.sim.scenario import Scenario
 from gnomon.testing.sim.world import World
 
-# A node knows the time of the store to within half of a round trip, and drifts until it asks again.
-CLOCK = ROUND_TRIP_MAX / 2 + timedelta(milliseconds=20)
+# A node knows the time of the store to within the quickest round trip of its life, and drifts until it
+# asks again.
+CLOCK = timedelta(milliseconds=270)
 # What a simulated world does not have: a leader, and a disk.
 WITHOUT = frozenset({"leader change while a time is due", "disk full during complete"})
 
