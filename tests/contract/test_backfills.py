@@ -37,7 +37,18 @@ from gnomon.store import backfills
 from gnomon.store.database import Row, Session
 from gnomon.store.workflows import WorkflowStore
 from tests.contract import given
-from tests.contract.flows import act, begun, chain, create_dag, finish, run_of, start_run, tasks_of, work_off
+from tests.contract.flows import (
+    act,
+    begun,
+    chain,
+    change_dag,
+    create_dag,
+    finish,
+    run_of,
+    start_run,
+    tasks_of,
+    work_off,
+)
 from tests.contract.given import BROKEN, NOW, ask, claim, enqueue, new_id
 
 PAUSE, RESUME, CANCEL = BackfillAction.PAUSE, BackfillAction.RESUME, BackfillAction.CANCEL
@@ -151,6 +162,32 @@ async def test_a_run_that_replaces_others_leaves_those_of_a_backfill(flows: Work
     for time in await flows.dags.backfills.times(DEFAULT_TENANT, backfill.id, limit=100):
         assert time.run_id is not None
         assert (await run_of(flows, RunId(time.run_id))).state.ends_as is None
+
+
+async def test_runs_of_a_backfill_stay_uncounted_when_a_workflow_begins_to_replace_its_runs(
+    flows: WorkflowStore,
+) -> None:
+    tasks = tasks_of(chain(1))
+    dag = await create_dag(flows, tasks)
+    backfill = await asked(flows, dag, days(3), concurrency=2)
+    await flows.dags.backfills.advance(now=NOW, limit=10)  # One that has begun, and one that will.
+    [first, second, _] = await flows.dags.backfills.times(DEFAULT_TENANT, backfill.id, limit=100)
+    assert first.run_id is not None
+    assert second.run_id is not None
+    await flows.runs.start_now([RunId(first.run_id)], now=NOW)
+    own = await start_run(flows, dag)
+
+    await change_dag(flows, dag, tasks, schedule={"type": "manual", "overlap_policy": "replace"})
+
+    assert await flows.schedules.live([dag.job.id]) == {dag.job.id: 1}
+    [new] = await enqueue(flows, NewExecution(ExecutionId(new_id(NOW + DAY)), dag.job.id))
+    assert await flows.runs.start_now([RunId(new)], now=NOW) == 1
+    assert (await run_of(flows, own)).status is RunStatus.CANCELLED
+    await go_on(flows)
+    assert await flows.runs.stop_stale(now=NOW, limit=10) == 0
+    for run_id in (first.run_id, second.run_id):
+        run = await run_of(flows, RunId(run_id))
+        assert (run.status, run.state.ends_as) == (RunStatus.RUNNING, None)
 
 
 async def test_the_priority_of_a_backfill_is_that_of_its_tasks(flows: WorkflowStore) -> None:

@@ -467,6 +467,22 @@ async def test_a_run_begins_after_those_that_it_replaces_were_asked_to_stop(flow
     assert await statuses(flows, RunId(new)) == "RW"
 
 
+async def test_a_run_that_is_begun_at_once_stops_those_that_it_replaces(flows: WorkflowStore) -> None:
+    dag = await create_dag(
+        flows, tasks_of(chain(2)), schedule={"type": "manual", "overlap_policy": "replace"}
+    )
+    old = await start_run(flows, dag)
+    await claimed(flows, old)
+    [new] = await enqueue(flows, ask(dag.job))
+
+    assert await flows.runs.start_now([RunId(new)], now=NOW) == 1
+    assert await flows.runs.start_now([RunId(new)], now=NOW) == 0
+
+    assert await statuses(flows, old) == "RX"
+    assert (await run_of(flows, old)).state.ends_as is RunStatus.CANCELLED
+    assert await statuses(flows, RunId(new)) == "RW"
+
+
 async def test_runs_of_a_workflow_that_is_gone_are_stopped(flows: WorkflowStore) -> None:
     dag = await create_dag(flows, tasks_of(chain(2)))
     run_id = await start_run(flows, dag)

@@ -7,22 +7,25 @@ from contextlib import contextmanager
 
 import pytest
 
+from gnomon.core import run_book
 from gnomon.core.dag import NewDag, RunId, dag_definition
-from gnomon.core.document import Document
+from gnomon.core.document import JSON, Document
 from gnomon.core.execution import ExecutionStatus
 from gnomon.core.job import DEFAULT_TENANT, JobId, NewJob
-from gnomon.core.run_events import Pause, RerunFailed
+from gnomon.core.run_events import Changes, Pause, RerunFailed
 from gnomon.core.run_state import RunStatus
 from gnomon.core.schedule import Schedule
 from gnomon.core.workflow import Plan
 from gnomon.core.workflow_document import read_workflow
 from gnomon.errors import IllegalTransition, InvalidInput
-from gnomon.store import plans
+from gnomon.store import plans, run_releases
+from gnomon.store.run_rows import LockedRun
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.workflows import WorkflowStore
 from tests.contract.flows import (
     act,
     all_tasks,
+    begun,
     chain,
     claimed,
     create_dag,
@@ -174,3 +177,60 @@ async def test_a_mistake_of_ours_about_one_run_does_not_stop_the_others(
     assert ended.failure is not None
     assert (ended.status, ended.failure.kind) == (RunStatus.FAILED, "internal_error")
     assert (await run_of(flows, RunId(fine))).status is RunStatus.RUNNING
+
+
+def breaking(monkeypatch: pytest.MonkeyPatch, module: object, name: str) -> None:
+    """A bug of ours, which shows when a task of this name begins."""
+    real = getattr(module, name)
+
+    def broken(plan: Plan, place: int, *args: object, **more: object) -> object:
+        assert plan.task(place).name != POISON
+        return real(plan, place, *args, **more)
+
+    monkeypatch.setattr(module, name, broken)
+
+
+@pytest.mark.parametrize("more", [{}, {"failure_strategy": "CONTINUE", "allow_partial_completion": True}])
+async def test_a_bug_about_one_run_fails_it_and_other_ends_of_the_batch_are_written(
+    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch, more: dict[str, JSON]
+) -> None:
+    edges = {"first": [], "beside": [], POISON: ["first"], "last": [POISON]}
+    bad = await start_run(flows, await create_dag(flows, tasks_of(edges), **more))
+    beside = (ours := await claimed(flows, bad))["beside"]
+    good = await begun(flows, chain(2))
+    others = [ours["first"], *await claim(flows)]
+    breaking(monkeypatch, run_book, "release_of")
+
+    await finish(flows, *others)
+
+    assert (await statuses(flows, good), await statuses(flows, bad)) == ("CR", "CRXX")
+    told = (await all_tasks(flows, bad))[2].failure
+    assert told is not None
+    assert told.kind == "internal_error"
+    # What runs is asked to stop, and the run ends with it.
+    [held] = await flows.executions.renew([beside.claim], lease_until=NOW + HOUR)
+    assert held.cancel_requested
+    await finish(flows, beside)
+    assert (await run_of(flows, bad)).status is RunStatus.FAILED
+    assert await work_off(flows) == 1
+    assert (await run_of(flows, good)).status is RunStatus.COMPLETED
+
+
+async def test_a_run_of_which_nothing_can_be_written_fails_and_the_others_are_written(
+    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = await begun(flows, {"first": [], POISON: ["first"]})
+    good = await begun(flows, chain(2))
+    leased = await claim(flows)
+    real = run_releases.Releases.add
+
+    def broken(self: run_releases.Releases, run: LockedRun, plan: Plan, changes: Changes) -> None:
+        assert not any(plan.task(release.task).name == POISON for release in changes.releases)
+        real(self, run, plan, changes)
+
+    monkeypatch.setattr(run_releases.Releases, "add", broken)
+    await finish(flows, *leased)
+
+    assert (await statuses(flows, good), await statuses(flows, bad)) == ("CR", "CX")
+    assert (await run_of(flows, bad)).status is RunStatus.FAILED
+    assert await work_off(flows) == 1

@@ -41,7 +41,8 @@ async def begin_run(
     asked = NewExecution(own.new_execution_id(now), dag.job.id, given)
     [enqueued] = await own.store.executions.enqueue(own.tenant_id, [asked], now=now, idempotency=idempotency)
     # At once where that can be; else a conductor begins it when its turn comes.
-    await own.store.runs.start_now([RunId(enqueued.id)], now=now)
+    if await own.store.runs.start_now([RunId(enqueued.id)], now=now):
+        own.announce(Topic.CANCEL)
     own.announce(Topic.WORK)
     return await own.store.runs.get(own.tenant_id, RunId(enqueued.id))
 

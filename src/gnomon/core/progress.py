@@ -40,6 +40,7 @@ from gnomon.core.run_events import (
     Event,
     Expired,
     Fail,
+    GiveUp,
     Needs,
     Pause,
     Reject,
@@ -106,6 +107,9 @@ def _touched(plan: Plan, run: RunState, events: Sequence[Event]) -> Iterator[int
             case Arrived(task=task) | Expired(task=task) | Approve(task=task) | Reject(task=task):
                 yield task
                 yield from plan.graph.children[task]
+            case GiveUp(after=ended):
+                for task in sorted(ended):
+                    yield from plan.graph.children[task]
             case _:
                 pass
 
@@ -118,6 +122,9 @@ def _take(book: Book, event: Event) -> None:
                 book.decide(book.plan.graph.roots)
         case Ended() | Arrived() | Expired():
             _report(book, event)
+        case GiveUp():
+            if not book.is_stopping and not book.run.status.is_final:
+                _give_up(book, event)
         case _:
             _check_allowed(book.run, event)
             _act(book, event)
@@ -142,6 +149,17 @@ def _report(book: Book, event: Report) -> None:
             book.end(event.task, TaskStatus.FAILED)
         case _:
             assert_never(event)
+
+
+def _give_up(book: Book, event: GiveUp) -> None:
+    """Stop the run. What cannot begin says why; what runs goes on to an end that nothing follows."""
+    for child in {child for task in event.after for child in book.plan.graph.children[task]}:
+        if book.tasks[child].status is TaskStatus.WAITING:
+            book.failures[child] = Failure(
+                "internal_error", "It could not begin, because of a mistake of ours. The log has more."
+            )
+            book.put(child, book.tasks[child])
+    book.sweep(_R.FAILED)
 
 
 def _end_item(book: Book, event: Ended) -> None:
@@ -215,7 +233,8 @@ def _status(plan: Plan, run: RunState) -> RunStatus:
         return _R.CANCELLED
     if not run.failed + run.cancelled:
         return _R.COMPLETED
-    is_enough = plan.workflow.allow_partial_completion and run.completed and not _is_strict(plan)
+    was_stopped = run.ends_as is _R.FAILED or _is_strict(plan)
+    is_enough = plan.workflow.allow_partial_completion and run.completed and not was_stopped
     return _R.COMPLETED if is_enough else _R.FAILED
 
 

@@ -51,6 +51,13 @@ class Expired:
     round: int
 
 
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """A mistake of ours keeps it from going on after these tasks. Better an end than a wait for ever."""
+
+    after: frozenset[int]
+
+
 # What comes in from a person --------------------------------------------------------------------------
 
 
@@ -129,7 +136,7 @@ class Fail:
 Repair: TypeAlias = "Rerun | RerunFailed | Retry | Skip | Succeed | Fail"
 Decision: TypeAlias = "Approve | Reject"
 Report: TypeAlias = "Ended | Arrived | Expired"
-Event: TypeAlias = "Started | Report | Decision | Cancel | Pause | Resume | Repair"
+Event: TypeAlias = "Started | Report | GiveUp | Decision | Cancel | Pause | Resume | Repair"
 
 
 # What goes out -----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from uuid import UUID
 from gnomon.core.document import Document
 from gnomon.core.limits import RESULT_BYTES_MAX
 from gnomon.core.progress import after
-from gnomon.core.run_events import Cancel, Changes, Ended, Event, Gate, Needs, State
+from gnomon.core.run_events import Cancel, Changes, Ended, Event, Gate, GiveUp, Needs, State
 from gnomon.core.run_state import ENDS, TaskState, TaskStatus
 from gnomon.core.workflow import Plan
 from gnomon.errors import IllegalTransition, StoreUnavailable
@@ -56,7 +56,8 @@ class Progress:
     """For whoever commits: `to_start`, inner runs to begin; `ended`, workflows of which a run has ended.
 
     `ended_for_a_time`: those whose run had a nominal time, so that it may belong to a backfill. `unreadable`:
-    runs to which nothing happened, since nobody here can read what they run.
+    runs to which nothing happened, since nobody here can read what they run. `gives_up`: runs come to their
+    end, since what would follow cannot be written.
     """
 
     session: Session
@@ -68,6 +69,7 @@ class Progress:
     ended_for_a_time: set[UUID] = field(default_factory=set)
     unreadable: set[UUID] = field(default_factory=set)
     has_released: bool = False
+    gives_up: bool = False
 
     async def lock(self, run_ids: Iterable[UUID]) -> None:
         rows = await self.session.fetch("runs_lock", wanted(set(run_ids)))
@@ -90,24 +92,37 @@ class Progress:
     async def _decide(self, happened: Happened) -> tuple[dict[UUID, Changes], dict[UUID, _Loaded]]:
         loaded = {run_id: _Loaded() for run_id in happened}
         changes: dict[UUID, Changes] = {}
-        undecided = dict(happened)
+        undecided: Happened = {
+            run_id: _given_up(events) if self.gives_up else events for run_id, events in happened.items()
+        }
         while undecided:
             needs: dict[UUID, Needs] = {}
+            left: Happened = {}
             for run_id, events in undecided.items():
-                try:
-                    answer = await self._after(run_id, loaded[run_id], events)
-                except UnreadablePlan as error:
-                    # Others must not wait for it. A sweep tells it what it missed once it can be read.
-                    logger.error("run %s cannot go on: %s", run_id, error)
-                    self.unreadable.add(run_id)
-                    continue
+                answer = await self._try_after(run_id, loaded[run_id], events)
                 if isinstance(answer, Changes):
                     changes[run_id] = answer
-                else:
-                    needs[run_id] = answer
+                elif isinstance(answer, Needs):
+                    needs[run_id], left[run_id] = answer, events
+                elif run_id not in self.unreadable:
+                    left[run_id] = _given_up(events)
             await self._load(needs, loaded)
-            undecided = {run_id: happened[run_id] for run_id in needs}
+            undecided = left
         return changes, loaded
+
+    async def _try_after(
+        self, run_id: UUID, known: _Loaded, events: Sequence[Event]
+    ) -> Changes | Needs | None:
+        """None if nothing can be decided: whatever it is about this run, the others must not wait for it."""
+        try:
+            return await self._after(run_id, known, events)
+        except (StoreUnavailable, IllegalTransition):
+            raise
+        except Exception as error:
+            logger.exception("run %s cannot go on", run_id)
+            if isinstance(error, UnreadablePlan) or isinstance(events[0], GiveUp):
+                self.unreadable.add(run_id)  # A sweep tells it what it missed once it can be read.
+            return None
 
     async def _after(self, run_id: UUID, known: _Loaded, events: Sequence[Event]) -> Changes | Needs:
         state = State(self.runs[run_id].state, known.tasks, known.results, frozenset(known.too_large))
@@ -250,6 +265,12 @@ class Progress:
                 follows.setdefault(run.outer.run_id, []).append(told)
         await self.session.fetch("runs_end", ended_run_rows(rows), now=self.now)
         return follows
+
+
+def _given_up(events: Sequence[Event]) -> list[Event]:
+    """Its end, and the ends that were accepted, after which nothing begins any more."""
+    ended = [event for event in events if isinstance(event, Ended)]
+    return [GiveUp(frozenset(event.task for event in ended)), *ended]
 
 
 def _was_held(known: _Loaded, task: int) -> bool:

@@ -56,16 +56,22 @@ class SqlRuns:
             await self._start(row["execution_id"], row["dag_run_id"], now=now)
         return len(rows)
 
-    async def _stop_replaced(self, run_id: UUID, *, now: datetime) -> None:
+    async def _stop_replaced(self, run_id: UUID, *, now: datetime) -> int:
         """Before it begins. What is stopped ends in its own time."""
-        for row in await self._database.read("runs_replaced", run_id=run_id):
-            await self._report(row, Cancel(), now=now)
+        rows = await self._database.read("runs_replaced", run_id=run_id)
+        return sum([await self._report(row, Cancel(), now=now) for row in rows])
 
-    async def start_now(self, run_ids: Collection[RunId], *, now: datetime) -> None:
-        """Begin these at once, if their turn has come. If it fails, the next `start` does it."""
+    async def start_now(self, run_ids: Collection[RunId], *, now: datetime) -> int:
+        """Begin these at once, if their turn has come. If it fails, the next `start` does it.
+
+        Returns how many runs were asked to stop, because one of these replaces them.
+        """
+        stopped = 0
         with suppress(StoreUnavailable):
             for run_id in sorted(run_ids):
+                stopped += await self._stop_replaced(run_id, now=now)
                 await self._start(run_id, None, now=now)
+        return stopped
 
     async def _start(self, run_id: UUID, outer: UUID | None, *, now: datetime) -> None:
         todo: list[tuple[UUID, UUID | None]] = [(run_id, outer)]
@@ -86,10 +92,28 @@ class SqlRuns:
     # Ends --------------------------------------------------------------------------------------------
 
     async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Row]:
-        """What `apply` of executions does, for tasks of runs: they are locked first, and go on with it."""
+        """What `apply` of executions does, for tasks of runs: they are locked first, and go on with it.
+
+        An end that nothing can follow, because of a mistake of ours, is the end of its run and of no other.
+        """
+        try:
+            return await self._apply(decisions, now=now)
+        except StoreUnavailable:
+            raise
+        except Exception:
+            if len(decisions) == 1:
+                logger.exception("what follows the end of a task cannot be written; its run is given up")
+                return await self._apply(decisions, now=now, gives_up=True)
+            logger.exception("ends of tasks cannot be written together; each is written by itself")
+        return [row for one in decisions for row in await self.apply([one], now=now)]
+
+    async def _apply(
+        self, decisions: Sequence[Decision], *, now: datetime, gives_up: bool = False
+    ) -> Sequence[Row]:
         claims = sorted((claim.execution_id, claim.number) for claim, *_ in decisions)
         held = Rows("held", ("execution_id", "claim"), claims)
         async with self._progress([], now=now) as progress:
+            progress.gives_up = gives_up
             session = progress.session
             members = await session.fetch("claims_in_runs", held)
             await progress.lock({row["dag_run_id"] for row in members})

@@ -106,8 +106,11 @@ class RunStore(Protocol):
         """Begin runs whose turn has come: make their tasks and release the first ones. Returns how many
         there were. Runs of backfills that have room are among them."""
 
-    async def start_now(self, run_ids: Collection[RunId], *, now: datetime) -> None:
-        """Begin these at once, if their turn has come. If it fails, the next `start` does it."""
+    async def start_now(self, run_ids: Collection[RunId], *, now: datetime) -> int:
+        """Begin these at once, if their turn has come. If it fails, the next `start` does it.
+
+        Returns how many runs were asked to stop first, because one of these replaces them.
+        """
 
     async def act(self, tenant_id: TenantId, run_id: RunId, event: Event, *, now: datetime) -> Run:
         """What a person does to a run. Raises RunNotFound, IllegalTransition."""

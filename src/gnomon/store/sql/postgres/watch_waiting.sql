@@ -1,9 +1,11 @@
 -- Moved, not updated: claim.sql deletes by place, and a row that is updated has moved. A claim that has locked
 -- the row wins, and one that comes too late finds it gone and takes it next time.
+-- Runs of a backfill stay as they are: it has slots of its own.
 -- In the order of ids, so that a batch that cancels and this one cannot wait for each other.
 WITH found AS MATERIALIZED (
     SELECT execution_id FROM queue
     WHERE job_id = :job_id AND NOT in_run AND NOT (watched AND (awaited OR NOT :awaited::boolean))
+      AND NOT EXISTS (SELECT 1 FROM backfill_times WHERE backfill_times.execution_id = queue.execution_id)
     ORDER BY execution_id
     FOR UPDATE
 ), moved AS (

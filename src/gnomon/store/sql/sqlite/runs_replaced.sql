@@ -4,6 +4,7 @@ FROM queue
 JOIN current_jobs ON current_jobs.id = queue.job_id
 JOIN dag_runs ON dag_runs.dag_id = queue.job_id AND dag_runs.id < queue.execution_id
 JOIN queue AS earlier ON earlier.execution_id = dag_runs.id AND earlier.watched
-WHERE queue.execution_id = :run_id AND json_extract(current_jobs.schedule, '$.overlap_policy') = 'replace'
+WHERE queue.execution_id = :run_id AND queue.watched
+  AND json_extract(current_jobs.schedule, '$.overlap_policy') = 'replace'
   AND dag_runs.finished_at IS NULL AND dag_runs.ends_as IS NULL AND dag_runs.outer_run_id IS NULL
 ORDER BY dag_runs.id
