@@ -109,6 +109,7 @@ class WorkerParts:
             random=self.random,
             notebook=notebook,
             telemetry=self.telemetry,
+            lease=self.lease,
             released=self._released,
         )
         services += [completer, notebook]

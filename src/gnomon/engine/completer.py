@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from gnomon.core.execution import AttemptOutcome, ExecutionStatus, Failure
-from gnomon.core.lease import Claim, Leased
+from gnomon.core.lease import LEASE, Claim, ClaimRequest, Leased
 from gnomon.core.lifecycle import Change, Failed, Outcome, after
 from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
@@ -39,10 +39,21 @@ class Ended(NamedTuple):
     outcome: Outcome
 
 
+class Taker(Protocol):
+    """Who has room for what follows a task. See Worker."""
+
+    async def ask(self) -> ClaimRequest | None: ...
+
+    async def take(self, leased: Sequence[Leased] | None) -> None: ...
+
+    def lose(self) -> None: ...
+
+
 class Completer:
     """There is no delay: what ends while a batch is being written is the next batch.
 
-    `released` is called when a task of a workflow has ended: what follows it can be claimed.
+    What follows tasks of workflows is claimed with it, for `taker`, as far as there is room. `released` is
+    called when there may be more.
     """
 
     def __init__(
@@ -53,14 +64,17 @@ class Completer:
         random: Random,
         notebook: Notebook,
         telemetry: Telemetry,
+        lease: timedelta = LEASE,
         released: Callable[[], None] = lambda: None,
     ) -> None:
         self.wakeup = Wakeup()
+        self.taker: Taker | None = None
         self._executions = executions
         self._clock = clock
         self._random = random
         self._notebook = notebook
         self._telemetry = telemetry
+        self._lease = lease
         self._released = released
         self._waiting: deque[Ended] = deque()
         # What is being written. Kept until it is, and asked again as it was: the store knows a replay.
@@ -79,10 +93,15 @@ class Completer:
         # The store takes no line and no checkpoint of an execution that has ended.
         await self._notebook.flush()
         failpoint(At.APPLY_BEFORE)
-        answers = await self._write(self._decisions)
+        has_tasks = any(one.in_run for one in self._decisions)
+        request = await self.taker.ask() if self.taker is not None and has_tasks else None
+        if request is None:
+            answers, more = await self._write(self._decisions), has_tasks
+        else:
+            answers, more = await self._write_and_claim(self._decisions, request)
         failpoint(At.APPLY_AFTER)
         self._tell(answers)
-        if any(one.in_run for one in self._decisions):
+        if more:
             self._released()  # What follows a task of a workflow is there now, and not before.
         self._in_hand, self._decisions = [], []
         return NOW if self._waiting else IDLE
@@ -112,6 +131,25 @@ class Completer:
         ]
         for listener in self._telemetry.on_decisions:
             listener(self._decisions, now)
+
+    async def _write_and_claim(
+        self, decisions: Sequence[Decision], request: ClaimRequest
+    ) -> tuple[Sequence[Applied], bool]:
+        """And whether there may be more than was claimed."""
+        assert self.taker is not None
+        now = self._clock.now()
+        try:
+            done = await self._executions.apply_and_claim(
+                decisions, request, now=now, lease_until=now + self._lease
+            )
+            await self.taker.take(done.leased)
+        except StoreUnavailable:
+            self.taker.lose()
+            raise
+        except Exception:
+            self.taker.lose()
+            return await self._write(decisions), True
+        return done.applied, done.more
 
     async def _write(self, decisions: Sequence[Decision]) -> Sequence[Applied]:
         try:

@@ -11,7 +11,7 @@ from gnomon.core.execution import WorkerId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.records import LogLine
 from gnomon.core.worker import Registration, Worker
-from gnomon.store.base import Applied, CheckpointStore, Decision
+from gnomon.store.base import Applied, CheckpointStore, Decision, Handover
 
 
 class Leases(Protocol):
@@ -24,6 +24,10 @@ class Leases(Protocol):
     async def renew(self, claims: Sequence[Claim], *, lease_until: datetime) -> Sequence[Renewed]: ...
 
     async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Applied]: ...
+
+    async def apply_and_claim(
+        self, decisions: Sequence[Decision], request: ClaimRequest, *, now: datetime, lease_until: datetime
+    ) -> Handover: ...
 
 
 class Lines(Protocol):

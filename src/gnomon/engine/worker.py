@@ -66,39 +66,62 @@ class Worker:
         self._poll = poll
         self._attempts: dict[Claim, Attempt] = {}
         self._unanswered: ClaimRequest | None = None
+        self._is_asked_for = False  # By the completer, with what it writes.
+        self._was_woken = False
+        self._took_all = False
+        completer.taker = self
 
     # Claiming ------------------------------------------------------------------------------------------
 
     async def step(self) -> timedelta:
-        free = min(self.registration.slots - len(self._attempts), CLAIM_MAX)
-        may_ask = free > 0 and not self.is_draining and not self._completer.is_behind
-        if self._unanswered is None and not may_ask:
+        if self._is_asked_for:
+            self._was_woken = True
+            return self._poll
+        if self._unanswered is None and not self._may_ask:
             return self._poll  # Whoever ends wakes us up.
-        leased = await self._claim(free)
+        free = self._free
+        leased = await self._claim()
         return NOW if len(leased) >= free and not self.is_draining else self._poll
 
-    async def _claim(self, limit: int) -> Sequence[Leased]:
+    @property
+    def _free(self) -> int:
+        return min(self.registration.slots - len(self._attempts), CLAIM_MAX)
+
+    @property
+    def _may_ask(self) -> bool:
+        return self._free > 0 and not self.is_draining and not self._completer.is_behind
+
+    def _request(self) -> ClaimRequest:
+        registration = self.registration
+        return ClaimRequest(
+            self._ids.next(self._clock.now()),
+            registration.id,
+            registration.kinds,
+            registration.queues,
+            registration.capabilities,
+            self._free,
+        )
+
+    async def _claim(self) -> Sequence[Leased]:
         """A request whose answer got lost is asked again until it is answered: it may have claimed."""
         await self._clock.sure()
-        now = self._clock.now()
         if self._unanswered is not None:
             request = replace(self._unanswered, is_repeat=True)
         else:
-            request = ClaimRequest(
-                self._ids.next(now),
-                self.registration.id,
-                self.registration.kinds,
-                self.registration.queues,
-                self.registration.capabilities,
-                limit,
-            )
+            request = self._request()
         self._unanswered = request
+        now = self._clock.now()
         failpoint(At.CLAIM_BEFORE)
         leased = await self._executions.claim(request, now=now, lease_until=now + self._lease)
         failpoint(At.CLAIM_AFTER)
         if request.is_repeat:
             told = {"request": str(request.id), "executions": len(leased)}
             logger.info("claim answered again", extra=told)
+        self._took_all = len(leased) < request.limit
+        await self._accept(leased)
+        return leased
+
+    async def _accept(self, leased: Sequence[Leased]) -> None:
         states = await self._states(leased)
         self._unanswered = None
         if self.is_draining:
@@ -109,7 +132,28 @@ class Worker:
             soon = self._clock.now() + self._lease / 3
             self._give_back(one for one in leased if one.lease_until <= soon)
             self._start([one for one in leased if one.lease_until > soon], states)
-        return leased
+
+    # For the completer, which finds what follows a task where it writes the end of it ------------------
+
+    async def ask(self) -> ClaimRequest | None:
+        """A request for all the room there is, which nobody else fills until `take` or `lose`."""
+        await self._clock.sure()
+        if self._unanswered is not None or not self._may_ask:
+            return None
+        self._unanswered, self._is_asked_for, self._was_woken = self._request(), True, False
+        return self._unanswered
+
+    async def take(self, leased: Sequence[Leased] | None) -> None:
+        """None: nothing was claimed."""
+        await self._accept(leased or ())
+        self._is_asked_for = False
+        if self._was_woken:
+            self.wakeup.set()
+
+    def lose(self) -> None:
+        """There was no answer: ask again."""
+        self._is_asked_for = False
+        self.wakeup.set()
 
     async def _states(self, leased: Sequence[Leased]) -> Mapping[Claim, Document]:
         """Where earlier attempts came to. A first attempt has none, and costs no query."""
@@ -146,7 +190,9 @@ class Worker:
 
     def _leave(self, attempt: Attempt) -> None:
         self._attempts.pop(attempt.leased.claim, None)
-        self.wakeup.set()
+        # Where nothing waits, the next may be what follows this task, once its end is written.
+        if not (self._took_all and attempt.leased.revision.is_task):
+            self.wakeup.set()
 
     def claims(self) -> Sequence[Claim]:
         """What to renew: what runs, and what has ended but is not written yet. For any thread to ask."""

@@ -67,6 +67,17 @@ class Decision(NamedTuple):
     in_run: bool = False
 
 
+class Handover(NamedTuple):
+    """What became of decisions, and what was claimed with them: None if that was not tried, or in vain.
+
+    `more`: somebody may find work, since not all that follows the decisions was claimed.
+    """
+
+    applied: Sequence[Applied]
+    leased: Sequence[Leased] | None
+    more: bool
+
+
 class Unreadable(NamedTuple):
     """A due job that this release cannot read: its time zone vanished from tzdata, or the like."""
 
@@ -202,6 +213,15 @@ class ExecutionStore(Protocol):
 
         Attempt record, retry, dead letter and the end of the execution are written with it. Then what waited
         for that is let in, as by `admit`; if the store fails between the two, the next sweep does it.
+        """
+
+    async def apply_and_claim(
+        self, decisions: Sequence[Decision], request: ClaimRequest, *, now: datetime, lease_until: datetime
+    ) -> Handover:
+        """`apply`; if that releases tasks of workflows, `claim` in the same transaction.
+
+        So a chain of tasks costs one round of writing each. The request must be new. If no answer comes, it
+        may have claimed: then ask `claim`, as a repeat.
         """
 
     async def admit(self, job_ids: Collection[JobId], *, now: datetime, limit: int) -> int:

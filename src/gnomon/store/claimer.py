@@ -15,7 +15,7 @@ from uuid import UUID
 
 from gnomon.core.job import DEFAULT_TENANT, PRIORITY_MAX, PRIORITY_MIN
 from gnomon.core.lease import ClaimRequest
-from gnomon.store.database import Database, Row, Rows, UniqueViolation
+from gnomon.store.database import Database, Row, Rows, Session, UniqueViolation
 from gnomon.store.lanes import Lanes
 from gnomon.store.rows import FIRST_ID
 
@@ -51,6 +51,19 @@ class Claimer:
         self._took_all = len(rows) < request.limit
         return rows
 
+    async def claim_within(
+        self, session: Session, request: ClaimRequest, *, now: datetime, lease_until: datetime
+    ) -> Sequence[Row]:
+        """In a transaction that has just released something. It may be in a lane that is new."""
+        lane_ids = self._lanes_of(request)
+        rows = await self._scan(session, request, lane_ids, now=now, lease_until=lease_until)
+        self._took_all = len(rows) < request.limit
+        if self._took_all:
+            self._positions.clear()
+        else:
+            self._remember(lane_ids, rows)
+        return rows
+
     async def _may_find_something(self, request: ClaimRequest, now: datetime) -> bool:
         """Behind who took all there is mostly nothing: a look costs a tenth of a claim."""
         if self._database.dead_rows_linger:
@@ -65,13 +78,13 @@ class Claimer:
         if starts_over:
             await self._start_over(now)
         lane_ids = self._lanes_of(request)
-        rows = await self._scan(request, lane_ids, now=now, lease_until=lease_until)
+        rows = await self._scan(self._database, request, lane_ids, now=now, lease_until=lease_until)
         if not rows and not starts_over:
             # An empty answer must mean that there is nothing, also behind us and in new lanes.
             remembered = bool(self._positions)
             if await self._start_over(now) or remembered:
                 lane_ids = self._lanes_of(request)
-                rows = await self._scan(request, lane_ids, now=now, lease_until=lease_until)
+                rows = await self._scan(self._database, request, lane_ids, now=now, lease_until=lease_until)
         if len(rows) < request.limit:
             self._positions.clear()
         else:
@@ -88,10 +101,16 @@ class Claimer:
         return await self._lanes.refresh()
 
     async def _scan(
-        self, request: ClaimRequest, lane_ids: Sequence[int], *, now: datetime, lease_until: datetime
+        self,
+        session: Session,
+        request: ClaimRequest,
+        lane_ids: Sequence[int],
+        *,
+        now: datetime,
+        lease_until: datetime,
     ) -> Sequence[Row]:
         try:
-            return await self._database.fetch(
+            return await session.fetch(
                 "claim",
                 *self._starts(lane_ids),
                 lane_ids=list(lane_ids),

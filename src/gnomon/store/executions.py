@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from gnomon.core.execution import (
@@ -21,7 +22,7 @@ from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.limits import check_batch, check_limit
 from gnomon.core.records import ExecutionFilter, Page
 from gnomon.errors import ExecutionNotFound, InvalidInput, StoreUnavailable
-from gnomon.store.base import Applied, Decision
+from gnomon.store.base import Applied, Decision, Handover
 from gnomon.store.changes import are_plain_endings, change_rows, ending_rows, first_decisions
 from gnomon.store.claimer import AskedBefore, Claimer
 from gnomon.store.database import Database, Row, Rows, UniqueViolation
@@ -31,7 +32,7 @@ from gnomon.store.lanes import Lanes
 from gnomon.store.prospects import Prospects
 from gnomon.store.revisions import Revisions
 from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, execution_of, is_possible
-from gnomon.store.runs import SqlRuns
+from gnomon.store.runs import ClaimWithin, SqlRuns, WentOn
 
 EXPIRED_LIMIT_MAX = 10_000
 ROUNDS_MAX = 100
@@ -132,6 +133,22 @@ class SqlExecutions:
     async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Applied]:
         if not decisions:
             return []
+        answers, _ = await self._apply_all(decisions, None, now=now)
+        return answers
+
+    async def apply_and_claim(
+        self, decisions: Sequence[Decision], request: ClaimRequest, *, now: datetime, lease_until: datetime
+    ) -> Handover:
+        claim = partial(self._claimer.claim_within, request=request, now=now, lease_until=lease_until)
+        answers, went_on = await self._apply_all(decisions, claim, now=now)
+        if not went_on.claimed:
+            return Handover(answers, None, went_on.has_released)
+        leased = await self._revisions.claimed(went_on.claimed, Hold(request.worker, now, lease_until))
+        return Handover(answers, leased, went_on.has_more or len(leased) == request.limit)
+
+    async def _apply_all(
+        self, decisions: Sequence[Decision], claim: ClaimWithin | None, *, now: datetime
+    ) -> tuple[Sequence[Applied], WentOn]:
         first = first_decisions(decisions)
         tasks = [one for one in first if one.in_run]
         plain = [one for one in first if not one.in_run] if tasks else first
@@ -142,24 +159,27 @@ class SqlExecutions:
             tasks += unsaid
             said = {one.claim for one in unsaid}
             refused = [row for row in refused if (row["execution_id"], row["claim"]) not in said]
-        if tasks:
-            refused += await self._apply_in_runs(tasks, now=now)
+        went_on = await self._runs.apply(tasks, now=now, claim=claim) if tasks else WentOn()
+        if went_on.refused:
+            refused += await self._apply_alone(tasks, went_on.refused, now=now)
         if watched := [row["job_id"] for row in answer if row["job_id"]]:
             await self._gates.admit_after(watched, now=now)
         if not refused and len(first) == len(decisions):
-            return [Applied.APPLIED] * len(decisions)
-        return await self._answers(decisions, {Claim(row["execution_id"], row["claim"]) for row in refused})
+            return [Applied.APPLIED] * len(decisions), went_on
+        answers = await self._answers(
+            decisions, {Claim(row["execution_id"], row["claim"]) for row in refused}
+        )
+        return answers, went_on
 
     async def _apply(self, first: Sequence[Decision], *, now: datetime) -> Sequence[Row]:
         if are_plain_endings(first):
             return await self._database.fetch("apply_endings", ending_rows(first), now=now, in_run=False)
         return await self._database.fetch("apply", change_rows(first), now=now, in_run=False)
 
-    async def _apply_in_runs(self, tasks: Sequence[Decision], *, now: datetime) -> Sequence[Row]:
+    async def _apply_alone(
+        self, tasks: Sequence[Decision], refused: Sequence[Row], *, now: datetime
+    ) -> Sequence[Row]:
         """A task that somebody runs again by itself, from its dead letter, is in no run."""
-        refused = await self._runs.apply(tasks, now=now)
-        if not refused:
-            return []
         again = {(row["execution_id"], row["claim"]) for row in refused}
         answer = await self._apply([one for one in tasks if one.claim in again], now=now)
         return [row for row in answer if row["claim"] is not None]

@@ -6,21 +6,23 @@ a batch of ends concerns go through each statement together.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
 from gnomon.core.document import Document
+from gnomon.core.lease import Claim
 from gnomon.core.limits import RESULT_BYTES_MAX
 from gnomon.core.progress import after
 from gnomon.core.run_events import Cancel, Changes, Ended, Event, Gate, GiveUp, Needs, State
 from gnomon.core.run_state import ENDS, TaskState, TaskStatus
 from gnomon.core.workflow import Plan
 from gnomon.errors import IllegalTransition, StoreUnavailable
-from gnomon.store.database import Session
+from gnomon.store.database import Row, Rows, Session
 from gnomon.store.gates import wanted
 from gnomon.store.plans import Plans, UnreadablePlan
 from gnomon.store.run_releases import Releases
@@ -42,6 +44,16 @@ logger = logging.getLogger(__name__)
 ROUNDS_MAX = 100
 
 Happened: TypeAlias = dict[UUID, list[Event]]
+
+
+class Member(NamedTuple):
+    """A claim of a task, and where that task is."""
+
+    claim: Claim
+    run_id: UUID
+    task: int
+    round: int
+    item: int | None
 
 
 @dataclass(slots=True)
@@ -72,7 +84,20 @@ class Progress:
     gives_up: bool = False
 
     async def lock(self, run_ids: Iterable[UUID]) -> None:
-        rows = await self.session.fetch("runs_lock", wanted(set(run_ids)))
+        self._hold(await self.session.fetch("runs_lock", wanted(set(run_ids))))
+
+    async def lock_runs_of(self, claims: Sequence[Claim]) -> Sequence[Member]:
+        """Which of these claims are of tasks, and of which. A look: the fence comes later, under the lock."""
+        held = Rows("held", ("execution_id", "claim"), claims)
+        rows = await self.session.fetch("runs_lock_of", held)
+        self._hold(rows)
+        return [
+            Member(claims[place], row["id"], task, round_, item)
+            for row in rows
+            for place, task, round_, item in json.loads(row["members"] or "[]")
+        ]
+
+    def _hold(self, rows: Sequence[Row]) -> None:
         # What this transaction has changed is in its own rows, too.
         self.runs |= {row["id"]: locked_run(row) for row in rows if row["has_tasks"]}
 
@@ -153,17 +178,14 @@ class Progress:
         self, changes: Mapping[UUID, Changes], loaded: Mapping[UUID, _Loaded], *, is_new: bool = False
     ) -> Happened:
         """Returns what follows for these runs and others."""
-        if not is_new:
-            await self._write_rows(changes)
-        for run_id, change in changes.items():
-            self.runs[run_id] = replace(self.runs[run_id], state=change.run)
-        await self._write_notes(changes)
-        await self._clear_holds(changes, loaded)
         follows: Happened = {}
         releases = Releases(self.session, self.now)
         for run_id, change in changes.items():
+            self.runs[run_id] = replace(self.runs[run_id], state=change.run)
             releases.add(self.runs[run_id], await self._plan(run_id), change)
-        for run_id, event in await releases.write():
+        await self._write_notes(changes)
+        await self._clear_holds(changes, loaded)
+        for run_id, event in await releases.write(*self._rows({} if is_new else changes)):
             follows.setdefault(run_id, []).append(event)
         self.to_start += releases.inner
         self.has_released |= releases.has_work
@@ -181,17 +203,15 @@ class Progress:
             follows.setdefault(outer, []).extend(told)
         return follows
 
-    async def _write_rows(self, changes: Mapping[UUID, Changes]) -> None:
-        tasks = [
+    def _rows(self, changes: Mapping[UUID, Changes]) -> tuple[Rows, Rows]:
+        """Of tasks and of runs, as they shall be."""
+        tasks = (
             (run_id, task, state)
             for run_id, change in changes.items()
             for task, state in change.tasks.items()
-        ]
-        if tasks:
-            await self.session.fetch("tasks_write", task_rows(tasks))
-        states = {run_id: change.run for run_id, change in changes.items() if change.run != change.before}
-        if states:
-            await self.session.fetch("runs_write", run_rows(states, now=self.now))
+        )
+        runs = {run_id: change.run for run_id, change in changes.items() if change.run != change.before}
+        return task_rows(tasks), run_rows(runs, now=self.now)
 
     async def _write_notes(self, changes: Mapping[UUID, Changes]) -> None:
         notes = [

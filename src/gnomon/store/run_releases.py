@@ -55,10 +55,11 @@ class Releases:
     def has_work(self) -> bool:
         return bool(self._tasks)
 
-    async def write(self) -> list[tuple[UUID, Event]]:
-        """Returns the ends of what could not begin."""
-        if self._tasks:
-            await self.session.fetch("tasks_release", Rows("released", _RELEASED, self._tasks), now=self.now)
+    async def write(self, tasks: Rows, runs: Rows) -> list[tuple[UUID, Event]]:
+        """With rows as they shall be. Returns the ends of what could not begin."""
+        if self._tasks or tasks.rows or runs.rows:
+            released = Rows("released", _RELEASED, self._tasks)
+            await self.session.fetch("runs_go_on", tasks, runs, released, now=self.now)
         if self._holds:
             await self.session.fetch("task_holds_add", Rows("hold", _HOLD, self._holds))
         return await self._begin_inner_runs() if self._runs else []

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
+from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
 from gnomon.core.dag import Run, RunId
@@ -20,18 +21,34 @@ from gnomon.errors import IllegalTransition, StoreUnavailable
 from gnomon.store.backfills import SqlBackfills
 from gnomon.store.base import Decision
 from gnomon.store.changes import are_plain_endings, change_rows, ending_rows
-from gnomon.store.database import Database, Row, Rows
+from gnomon.store.database import Database, Row, Rows, Session
 from gnomon.store.gates import Gates
 from gnomon.store.plans import Plans
 from gnomon.store.rows import FIRST_ID, document_of
 from gnomon.store.run_beginnings import begin, give_up
-from gnomon.store.run_progress import Happened, Progress
+from gnomon.store.run_progress import Happened, Member, Progress
 from gnomon.store.run_readers import RunReaders, find_run
 
 logger = logging.getLogger(__name__)
 
 START_LIMIT_MAX = 1000
 EVENT_TAKERS_MAX = 1000
+
+
+# Claims in the transaction of a session, and returns what it got.
+ClaimWithin: TypeAlias = Callable[[Session], Awaitable[Sequence[Row]]]
+
+
+class WentOn(NamedTuple):
+    """What ends of tasks brought about: ends that were refused, and what was claimed of what follows.
+
+    `has_more`: more may begin after the transaction than it released.
+    """
+
+    refused: Sequence[Row] = ()
+    claimed: Sequence[Row] = ()
+    has_more: bool = False
+    has_released: bool = True
 
 
 class SqlRuns:
@@ -91,59 +108,73 @@ class SqlRuns:
 
     # Ends --------------------------------------------------------------------------------------------
 
-    async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Row]:
+    async def apply(
+        self, decisions: Sequence[Decision], *, now: datetime, claim: ClaimWithin | None = None
+    ) -> WentOn:
         """What `apply` of executions does, for tasks of runs: they are locked first, and go on with it.
 
         An end that nothing can follow, because of a mistake of ours, is the end of its run and of no other.
         """
         try:
-            return await self._apply(decisions, now=now)
+            went_on, progress = await self._apply(decisions, claim, now=now)
         except StoreUnavailable:
             raise
         except Exception:
-            if len(decisions) == 1:
-                logger.exception("what follows the end of a task cannot be written; its run is given up")
-                return await self._apply(decisions, now=now, gives_up=True)
-            logger.exception("ends of tasks cannot be written together; each is written by itself")
-        return [row for one in decisions for row in await self.apply([one], now=now)]
+            if len(decisions) > 1:
+                logger.exception("ends of tasks cannot be written together; each is written by itself")
+                each = [await self.apply([one], now=now) for one in decisions]
+                return WentOn([row for one in each for row in one.refused], has_more=True)
+            logger.exception("what follows the end of a task cannot be written; its run is given up")
+            went_on, progress = await self._apply(decisions, None, now=now, gives_up=True)
+        await self._follow(progress, now=now)
+        return went_on
 
     async def _apply(
-        self, decisions: Sequence[Decision], *, now: datetime, gives_up: bool = False
-    ) -> Sequence[Row]:
-        claims = sorted((claim.execution_id, claim.number) for claim, *_ in decisions)
-        held = Rows("held", ("execution_id", "claim"), claims)
+        self,
+        decisions: Sequence[Decision],
+        claim: ClaimWithin | None,
+        *,
+        now: datetime,
+        gives_up: bool = False,
+    ) -> tuple[WentOn, Progress]:
         async with self._progress([], now=now) as progress:
             progress.gives_up = gives_up
             session = progress.session
-            members = await session.fetch("claims_in_runs", held)
-            await progress.lock({row["dag_run_id"] for row in members})
+            members = await progress.lock_runs_of(sorted(one.claim for one in decisions))
             if are_plain_endings(decisions):
                 answer = await session.fetch("apply_endings", ending_rows(decisions), now=now, in_run=True)
             else:
                 answer = await session.fetch("apply", change_rows(decisions), now=now, in_run=True)
             refused = {(row["execution_id"], row["claim"]) for row in answer}
-            accepted = [row for row in members if (row["execution_id"], row["claim"]) not in refused]
+            accepted = [one for one in members if one.claim not in refused]
             await progress.take(await self._ends(progress, accepted, decisions))
-        await self._follow(progress, now=now)
-        return answer
+            claimed = await claim(session) if claim is not None and progress.has_released else ()
+        has_more = bool(progress.to_start or progress.ended)
+        has_released = has_more or progress.has_released
+        return WentOn(answer, claimed, has_more=has_more, has_released=has_released), progress
 
     async def _ends(
-        self, progress: Progress, accepted: Sequence[Row], decisions: Sequence[Decision]
+        self, progress: Progress, accepted: Sequence[Member], decisions: Sequence[Decision]
     ) -> Happened:
         """Which of the changes were ends. One that asked for another try may have met a cancel."""
         changes = {claim.execution_id: change for claim, change, _ in decisions}
-        ends = {row["execution_id"]: changes[row["execution_id"]].status for row in accepted}
-        retried = [one for one in ends if changes[one].due is not None]
+        ends: dict[UUID, ExecutionStatus] = {
+            one.claim.execution_id: changes[one.claim.execution_id].status for one in accepted
+        }
+        retried = [one for one in ends if changes[ExecutionId(one)].due is not None]
         if retried:
-            ends = {one: status for one, status in ends.items() if changes[one].due is None}
+            ends = {one: status for one, status in ends.items() if one not in retried}
             ends |= await _outcomes(progress, retried)
-            await _hold_retries(progress, [row for row in accepted if row["execution_id"] not in ends])
+            await _hold_retries(
+                progress, {one.run_id for one in accepted if one.claim.execution_id not in ends}
+            )
         happened: Happened = {}
-        for row in accepted:
-            status = ends.get(row["execution_id"])
-            if status is not None and row["dag_run_id"] in progress.runs:
-                result = changes[row["execution_id"]].result
-                happened.setdefault(row["dag_run_id"], []).append(_ended(row, status, result))
+        for one in accepted:
+            status = ends.get(one.claim.execution_id)
+            if status is not None and one.run_id in progress.runs:
+                result = changes[one.claim.execution_id].result
+                ended = Ended(one.task, one.round, ENDS[status], result, one.item)
+                happened.setdefault(one.run_id, []).append(ended)
         return happened
 
     async def cancel(
@@ -301,8 +332,8 @@ async def _outcomes(progress: Progress, execution_ids: Collection[UUID]) -> dict
     return {row["execution_id"]: ExecutionStatus(row["outcome"]) for row in rows}
 
 
-async def _hold_retries(progress: Progress, waiting: Sequence[Row]) -> None:
+async def _hold_retries(progress: Progress, run_ids: Collection[UUID]) -> None:
     """What goes back to wait while its run is paused waits with the others."""
-    for run_id in {row["dag_run_id"] for row in waiting}:
+    for run_id in run_ids:
         if run_id in progress.runs and progress.runs[run_id].state.status is RunStatus.PAUSED:
             await progress.session.fetch("run_hold", run_id=run_id)

@@ -41,7 +41,7 @@ from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.records import Checkpoint, LogLine
 from gnomon.core.worker import Registration, Worker
 from gnomon.errors import LeaseLost, StoreUnavailable, WorkerNotFound
-from gnomon.store.base import Applied, Decision
+from gnomon.store.base import Applied, Decision, Handover
 
 # A claim that finds nothing waits for so long at the server. A drain waits for it, so it is not longer.
 WAIT = timedelta(seconds=3)
@@ -195,6 +195,12 @@ class RemoteLeases:
                 results = msgspec.json.decode(answer, type=CompleteAnswer).results
                 found += [Applied(one.answer) for one in results]
         return found
+
+    async def apply_and_claim(
+        self, decisions: Sequence[Decision], request: ClaimRequest, *, now: datetime, lease_until: datetime
+    ) -> Handover:
+        """The protocol knows no such thing: the worker claims as always."""
+        return Handover(await self.apply(decisions, now=now), None, more=True)
 
     def _revision(self, one: Lease) -> Revision:
         """Read once: a revision never changes."""

@@ -36,7 +36,13 @@ LATE = (5.0, 40.0)
 CLOCK = "clock"
 # After these, who does not get the answer cannot know what became of it, and it matters.
 WRITES = frozenset(
-    {("executions", "claim"), ("executions", "apply"), ("executions", "enqueue"), ("schedules", "fire")}
+    {
+        ("executions", "claim"),
+        ("executions", "apply"),
+        ("executions", "apply_and_claim"),
+        ("executions", "enqueue"),
+        ("schedules", "fire"),
+    }
 )
 
 

@@ -26,6 +26,7 @@ ALIVE_EVERY = timedelta(seconds=5)
 _OPS = {
     ("executions", "claim"): "claim",
     ("executions", "apply"): "complete",
+    ("executions", "apply_and_claim"): "complete",
     ("schedules", "fire"): "fire",
     ("executions", "enqueue"): "submit",
 }

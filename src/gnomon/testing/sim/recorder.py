@@ -19,7 +19,7 @@ from gnomon.core.occurrence import Firing
 from gnomon.core.records import Redrive
 from gnomon.proof import events
 from gnomon.proof.events import Event
-from gnomon.store.base import Applied, Decision, Store
+from gnomon.store.base import Applied, Decision, Handover, Store
 from gnomon.testing.sim.flow_recorder import FlowRecorder
 from gnomon.testing.sim.network import Call
 from gnomon.testing.sim.notes import Note
@@ -55,6 +55,7 @@ class Recorder(Pen):
             ("executions", "claim"): self._claimed,
             ("executions", "renew"): self._renewed,
             ("executions", "apply"): self._applied,
+            ("executions", "apply_and_claim"): self._applied_first,
             ("executions", "cancel"): self._cancelled,
             ("dead_letters", "redrive"): self._redriven,
             ("dags", "create"): self._dag_set,
@@ -71,6 +72,8 @@ class Recorder(Pen):
             await told(call, answer)
         if self._notes is not None:
             self.flows.hear(call, notes, error)
+        if call.verb == "apply_and_claim" and error is None and answer.leased is not None:
+            self._handed_out(call.line.source, call.args[1], answer.leased)
 
     async def _looked(self, call: Call, _: object) -> None:
         self.alive(call.line.source)
@@ -182,14 +185,16 @@ class Recorder(Pen):
                 )
 
     async def _claimed(self, call: Call, leased: Sequence[Leased]) -> None:
-        request: ClaimRequest = call.args[0]
         if not leased:
             self.alive(call.line.source)
-        name, _, boot = call.line.source.partition("/")
+        self._handed_out(call.line.source, call.args[0], leased)
+
+    def _handed_out(self, source: str, request: ClaimRequest, leased: Sequence[Leased]) -> None:
+        name, _, boot = source.partition("/")
         for one in leased:
             run = self.runs[one.claim.execution_id]
             if one.claim.number <= run.token:
-                self.write(events.Again, call.line.source, op="claim", req=str(request.id))
+                self.write(events.Again, source, op="claim", req=str(request.id))
                 continue
             run.token, run.lease_until = one.claim.number, one.lease_until
             self.changed(
@@ -241,6 +246,10 @@ class Recorder(Pen):
                     op=str(change.attempt),
                     holder_token=run.token,
                 )
+
+    async def _applied_first(self, call: Call, done: Handover) -> None:
+        """What was claimed with it comes after the notes, which tell where it comes from."""
+        await self._applied(call, done.applied)
 
     async def _cancelled(self, call: Call, found: Mapping[ExecutionId, ExecutionStatus]) -> None:
         for execution_id in found:

@@ -1,0 +1,54 @@
+-- Rows of tasks and runs as they shall be, and the executions of tasks that begin. One statement, since between
+-- two tasks of a chain every round trip counts.
+-- `input` travels as text, as in enqueue.sql. A task waits for no slot: those are for the runs of its workflow.
+WITH tasks AS (
+    UPDATE task_instances
+    SET status = task_row.status, parents_left = task_row.parents_left, parents_failed = task_row.parents_failed,
+        parents_skipped = task_row.parents_skipped, round = task_row.round, items_left = task_row.items_left,
+        items_failed = task_row.items_failed, items_cancelled = task_row.items_cancelled
+    FROM unnest(
+        :task_row.dag_run_id::uuid[], :task_row.task::integer[], :task_row.status::text[],
+        :task_row.parents_left::integer[], :task_row.parents_failed::integer[],
+        :task_row.parents_skipped::integer[], :task_row.round::integer[], :task_row.items_left::integer[],
+        :task_row.items_failed::integer[], :task_row.items_cancelled::integer[]
+    ) AS task_row (dag_run_id, task, status, parents_left, parents_failed, parents_skipped, round, items_left,
+                   items_failed, items_cancelled)
+    WHERE task_instances.dag_run_id = task_row.dag_run_id AND task_instances.task = task_row.task
+), runs AS (
+    UPDATE dag_runs
+    SET status = run_row.status, unended = run_row.unended, live = run_row.live, halted = run_row.halted,
+        completed = run_row.completed, failed = run_row.failed, cancelled = run_row.cancelled,
+        is_paused = run_row.is_paused, ends_as = run_row.ends_as, finished_at = run_row.finished_at
+    FROM unnest(
+        :run_row.id::uuid[], :run_row.status::text[], :run_row.unended::integer[], :run_row.live::integer[],
+        :run_row.halted::integer[], :run_row.completed::integer[], :run_row.failed::integer[],
+        :run_row.cancelled::integer[], :run_row.is_paused::boolean[], :run_row.ends_as::text[],
+        :run_row.finished_at::timestamptz[]
+    ) AS run_row (id, status, unended, live, halted, completed, failed, cancelled, is_paused, ends_as,
+                  finished_at)
+    WHERE dag_runs.id = run_row.id
+), released AS MATERIALIZED (
+    SELECT given.*, job_revisions.lane_id, coalesce(given.own_priority, job_revisions.priority) AS priority
+    FROM unnest(
+        :released.execution_id::uuid[], :released.tenant_id::uuid[], :released.job_id::uuid[],
+        :released.revision::integer[], :released.dag_run_id::uuid[], :released.task::integer[],
+        :released.round::integer[], :released.item::integer[], :released.input::text[],
+        :released.nominal_time::timestamptz[], :released.waits_for::text[], :released.priority::smallint[]
+    ) AS given (execution_id, tenant_id, job_id, revision, dag_run_id, task, round, item, input, nominal_time,
+                waits_for, own_priority)
+    JOIN job_revisions ON job_revisions.job_id = given.job_id AND job_revisions.revision = given.revision
+), kept AS (
+    INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at,
+                            input, dag_run_id, task, round, item)
+    SELECT execution_id, tenant_id, job_id, revision, 'dag', priority, nominal_time, :now, :now, input::json,
+           dag_run_id, task, round, item
+    FROM released
+), told AS (
+    INSERT INTO events (batch, tenant_id, type, at, subjects)
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.created', :now, array_agg(execution_id)
+    FROM released WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id
+)
+INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, waits_for,
+                   in_run)
+SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, :now, nominal_time, waits_for, true
+FROM released

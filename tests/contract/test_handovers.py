@@ -1,0 +1,102 @@
+"""Who ends a task of a workflow claims what follows it in the same transaction, on every database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gnomon.core.job import Definition
+from gnomon.core.lease import ClaimRequest, Leased
+from gnomon.core.lifecycle import LeaseExpired, Outcome
+from gnomon.core.run_state import RunStatus
+from gnomon.store.base import Applied, Handover
+from gnomon.store.workflows import WorkflowStore
+from tests.contract import given
+from tests.contract.flows import (
+    begun,
+    chain,
+    claimed,
+    create_dag,
+    run_of,
+    start_run,
+    statuses,
+    tasks_of,
+    with_result,
+)
+from tests.contract.given import DONE, HOUR, NOW, ask, claim, decided, enqueue, new_job, request
+
+
+async def hand_over(
+    flows: WorkflowStore, leased: Sequence[Leased], wanted: ClaimRequest, outcome: Outcome = DONE
+) -> Handover:
+    decisions = [decided(one, outcome)._replace(in_run=True) for one in leased]
+    return await flows.executions.apply_and_claim(decisions, wanted, now=NOW, lease_until=NOW + HOUR)
+
+
+async def test_who_ends_a_task_gets_what_follows_it(flows: WorkflowStore) -> None:
+    run_id = await begun(flows, chain(3))
+    first = list((await claimed(flows, run_id)).values())
+
+    done = await hand_over(flows, first, request(given.ADA, limit=10))
+
+    assert (list(done.applied), done.more) == ([Applied.APPLIED], False)
+    assert done.leased is not None
+    [second] = done.leased
+    assert (second.worker, second.lease_until, second.claim.number) == (given.ADA, NOW + HOUR, 1)
+    assert await statuses(flows, run_id) == "CRW"
+    assert await claim(flows) == []  # It is in somebody's hands.
+    assert await flows.executions.held([second.claim]) == [second]
+    last = (await hand_over(flows, [second], request(given.ADA, limit=10))).leased
+    assert last is not None
+    # After the last one there is nothing to claim.
+    ended = await hand_over(flows, last, request(given.ADA, limit=10))
+    assert (list(ended.applied), ended.leased) == ([Applied.APPLIED], None)
+    assert (await run_of(flows, run_id)).status is RunStatus.COMPLETED
+
+
+async def test_what_follows_is_claimed_in_the_order_of_all_that_waits(flows: WorkflowStore) -> None:
+    tasks = tasks_of({"a": [], "b": ["a"], "c": ["a"]}, priority=5)
+    run_id = await start_run(flows, await create_dag(flows, tasks))
+    first = list((await claimed(flows, run_id)).values())
+    urgent = await given.create_one(flows, new_job(definition=Definition(kind="echo", priority=9)))
+    [other] = await enqueue(flows, ask(urgent))
+
+    done = await hand_over(flows, first, request(given.ADA, limit=2))
+
+    assert done.leased is not None
+    assert (done.leased[0].claim.execution_id, len(done.leased), done.more) == (other, 2, True)
+    assert len(await claim(flows)) == 1
+
+
+async def test_an_answer_that_got_lost_is_had_again_by_the_same_request(flows: WorkflowStore) -> None:
+    first = list((await claimed(flows, run_id := await begun(flows, chain(2)))).values())
+    wanted = request(given.ADA, limit=10)
+    done = await hand_over(flows, first, wanted)
+
+    again = await flows.executions.claim(replace(wanted, is_repeat=True), now=NOW, lease_until=NOW + 2 * HOUR)
+
+    assert again == done.leased
+    assert await statuses(flows, run_id) == "CR"
+    repeated = await hand_over(flows, first, request(given.ADA, limit=10))
+    assert (list(repeated.applied), repeated.leased) == ([Applied.REPLAYED], None)
+
+
+async def test_an_end_that_is_refused_hands_over_nothing(flows: WorkflowStore) -> None:
+    run_id = await begun(flows, chain(2))
+    [zombie] = (await claimed(flows, run_id)).values()
+    assert await given.end(flows, zombie, LeaseExpired(), now=NOW + HOUR) is Applied.APPLIED
+
+    done = await hand_over(flows, [zombie], request(given.ADA, limit=10), with_result("late"))
+
+    assert (list(done.applied), done.leased) == ([Applied.LOST], None)
+    assert await statuses(flows, run_id) == "RW"
+
+
+async def test_what_is_not_for_this_worker_is_left_to_others(flows: WorkflowStore) -> None:
+    run_id = await begun(flows, chain(2))
+    first = list((await claimed(flows, run_id)).values())
+
+    done = await hand_over(flows, first, request(given.ADA, kinds=frozenset({"other"})))
+
+    assert (done.leased, done.more) == (None, True)
+    assert len(await claim(flows)) == 1
