@@ -1,11 +1,15 @@
 """How long workflows of trivial tasks take, on one worker, from the trigger to the end of the run.
 
-chain40    forty tasks, one after the other
-fan40      one task, then forty side by side, then one
-join1000   a thousand tasks side by side, then one that waits for all of them
-overhead   of one task of a chain: from the end of its parent to its own end, half of them faster than this
-many       ten thousand tasks over a hundred runs, a hundred of them side by side in each; `many_ratio` is
-           their rate next to that of plain jobs which the same worker drains in the same run
+Each workflow is made once and run some times, as a schedule would do it.
+
+chain40     forty tasks, one after the other
+fan40       one task, then forty side by side, then one
+join1000    a thousand tasks side by side, then one that waits for all of them
+chain10000  ten thousand tasks, one after the other, once
+join5000    five thousand tasks side by side, then one that waits for all of them, once
+overhead    of one task of a chain: from the end of its parent to its own end, half of them faster than this
+many        ten thousand tasks over a hundred runs, a hundred of them side by side in each; `many_ratio` is
+            their rate next to that of plain jobs which the same worker drains in the same run
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ from gnomon.app.garbage import collect_seldom
 from gnomon.app.worker_parts import WorkerOptions
 from gnomon.client import Ask, Client, Draft
 from gnomon.client.surroundings import Surroundings
+from gnomon.core.dag import Dag
 from gnomon.core.document import JSON, Document
 from gnomon.core.execution import WorkerId
 from gnomon.core.job import Definition
@@ -79,15 +84,17 @@ class Bench:
     engine: Engine
     client: Client
 
-    async def seconds(self, name: str, tasks: list[JSON]) -> tuple[float, list[datetime]]:
-        """Of one run, and when its tasks ended, in order."""
-        dag = await self.client.dags.create({"name": f"{name} {uuid4()}", "tasks": tasks})
-        await self.client.runs.list(dag.job.id)
+    async def made(self, name: str, tasks: list[JSON]) -> Dag:
+        return await self.client.dags.create({"name": f"{name} {uuid4()}", "tasks": tasks})
+
+    async def seconds(self, dag: Dag, tasks: int) -> tuple[float, list[datetime]]:
+        """Of one run of so many tasks, and when the first of them ended, in order."""
+        before = self.engine.telemetry.counts[What.COMPLETED]
         started = perf_counter()
         run = await self.client.dags.trigger(dag.job.id)
-        while (run := await self.client.runs.get(run.id)).status is RunStatus.RUNNING:  # noqa: ASYNC110
-            await asyncio.sleep(LOOK)
+        await self._completed(before + tasks)
         seconds = perf_counter() - started
+        run = await self.client.runs.get(run.id)
         assert run.status is RunStatus.COMPLETED
         ends = []
         for one in await self.client.runs.tasks(run, limit=40):
@@ -96,8 +103,14 @@ class Bench:
             ends.append(ended.finished_at)
         return seconds, ends
 
+    async def rounds(
+        self, name: str, tasks: list[JSON], *, count: int = ROUNDS
+    ) -> list[tuple[float, list[datetime]]]:
+        dag = await self.made(name, tasks)
+        return [await self.seconds(dag, len(tasks)) for _ in range(count)]
+
     async def many(self) -> float:
-        dag = await self.client.dags.create({"name": f"many {uuid4()}", "tasks": fan(TASKS - 2)})
+        dag = await self.made("many", fan(TASKS - 2))
         before = self.engine.telemetry.counts[What.COMPLETED]
         started = perf_counter()
         for _ in range(RUNS):
@@ -114,10 +127,14 @@ class Bench:
         return await self._drained(before, started)
 
     async def _drained(self, before: int, started: float) -> float:
-        counts = self.engine.telemetry.counts
-        while counts[What.COMPLETED] - before < RUNS * TASKS:  # noqa: ASYNC110 - counted, not told.
-            await asyncio.sleep(LOOK)
+        await self._completed(before + RUNS * TASKS)
         return RUNS * TASKS / (perf_counter() - started)
+
+    async def _completed(self, count: int) -> None:
+        """Counted, not asked for: who asks the store all the time takes from what is measured."""
+        counts = self.engine.telemetry.counts
+        while counts[What.COMPLETED] < count:  # noqa: ASYNC110
+            await asyncio.sleep(LOOK)
 
 
 @asynccontextmanager
@@ -141,16 +158,20 @@ async def measure(url: str) -> dict[str, float]:
     await database.close()
     collect_seldom()  # As a process of ours does when it is ready.
     async with bench(url) as one:
-        await one.seconds("warm", chain(3))
-        chains = [await one.seconds("chain", chain(40)) for _ in range(ROUNDS)]
-        fans = [await one.seconds("fan", fan(40)) for _ in range(ROUNDS)]
-        joins = [await one.seconds("join", join(1000)) for _ in range(ROUNDS)]
+        await one.rounds("warm", chain(3))
+        chains = await one.rounds("chain", chain(40))
+        fans = await one.rounds("fan", fan(40))
+        joins = await one.rounds("join", join(1000))
+        [(long_chain, _)] = await one.rounds("long chain", chain(10_000), count=1)
+        [(wide_join, _)] = await one.rounds("wide join", join(5000), count=1)
         rates = [(await one.plain(), await one.many()) for _ in range(ROUNDS)]
     gaps = [(b - a).total_seconds() for _, ends in chains for a, b in pairwise(ends)]
     return {
         "chain40_s": round(median(seconds for seconds, _ in chains), 3),
         "fan40_s": round(median(seconds for seconds, _ in fans), 3),
         "join1000_s": round(median(seconds for seconds, _ in joins), 3),
+        "chain10000_s": round(long_chain, 1),
+        "join5000_s": round(wide_join, 2),
         "overhead_p50_ms": round(median(gaps) * 1000, 2),
         "many_per_s": round(median(many for _, many in rates)),
         "many_ratio": round(median(many / plain for plain, many in rates), 3),

@@ -74,11 +74,12 @@ class Worker:
     # Claiming ------------------------------------------------------------------------------------------
 
     async def step(self) -> timedelta:
-        if self._is_asked_for:
-            self._was_woken = True
-            return self._poll
         if self._unanswered is None and not self._may_ask:
             return self._poll  # Whoever ends wakes us up.
+        await self._clock.sure()
+        if self._is_asked_for or (self._unanswered is None and not self._may_ask):
+            self._was_woken = True  # While the completer asks: see `take`.
+            return self._poll
         free = self._free
         leased = await self._claim()
         return NOW if len(leased) >= free and not self.is_draining else self._poll
@@ -104,7 +105,6 @@ class Worker:
 
     async def _claim(self) -> Sequence[Leased]:
         """A request whose answer got lost is asked again until it is answered: it may have claimed."""
-        await self._clock.sure()
         if self._unanswered is not None:
             request = replace(self._unanswered, is_repeat=True)
         else:

@@ -32,7 +32,8 @@ from gnomon.store.lanes import Lanes
 from gnomon.store.prospects import Prospects
 from gnomon.store.revisions import Revisions
 from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, execution_of, is_possible
-from gnomon.store.runs import ClaimWithin, SqlRuns, WentOn
+from gnomon.store.run_ends import ClaimWithin, WentOn
+from gnomon.store.runs import SqlRuns
 
 EXPIRED_LIMIT_MAX = 10_000
 ROUNDS_MAX = 100
@@ -131,10 +132,7 @@ class SqlExecutions:
         return [Renewed(claim, held[claim]) for claim in claims if claim in held]
 
     async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Applied]:
-        if not decisions:
-            return []
-        answers, _ = await self._apply_all(decisions, None, now=now)
-        return answers
+        return (await self._apply_all(decisions, None, now=now))[0] if decisions else []
 
     async def apply_and_claim(
         self, decisions: Sequence[Decision], request: ClaimRequest, *, now: datetime, lease_until: datetime

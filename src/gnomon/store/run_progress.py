@@ -6,16 +6,14 @@ a batch of ends concerns go through each statement together.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 from uuid import UUID
 
 from gnomon.core.document import Document
-from gnomon.core.lease import Claim
 from gnomon.core.limits import RESULT_BYTES_MAX
 from gnomon.core.progress import after
 from gnomon.core.run_events import Cancel, Changes, Ended, Event, Gate, GiveUp, Needs, State
@@ -46,16 +44,6 @@ ROUNDS_MAX = 100
 Happened: TypeAlias = dict[UUID, list[Event]]
 
 
-class Member(NamedTuple):
-    """A claim of a task, and where that task is."""
-
-    claim: Claim
-    run_id: UUID
-    task: int
-    round: int
-    item: int | None
-
-
 @dataclass(slots=True)
 class _Loaded:
     tasks: dict[int, TaskState] = field(default_factory=dict)
@@ -84,20 +72,9 @@ class Progress:
     gives_up: bool = False
 
     async def lock(self, run_ids: Iterable[UUID]) -> None:
-        self._hold(await self.session.fetch("runs_lock", wanted(set(run_ids))))
+        self.hold(await self.session.fetch("runs_lock", wanted(set(run_ids))))
 
-    async def lock_runs_of(self, claims: Sequence[Claim]) -> Sequence[Member]:
-        """Which of these claims are of tasks, and of which. A look: the fence comes later, under the lock."""
-        held = Rows("held", ("execution_id", "claim"), claims)
-        rows = await self.session.fetch("runs_lock_of", held)
-        self._hold(rows)
-        return [
-            Member(claims[place], row["id"], task, round_, item)
-            for row in rows
-            for place, task, round_, item in json.loads(row["members"] or "[]")
-        ]
-
-    def _hold(self, rows: Sequence[Row]) -> None:
+    def hold(self, rows: Sequence[Row]) -> None:
         # What this transaction has changed is in its own rows, too.
         self.runs |= {row["id"]: locked_run(row) for row in rows if row["has_tasks"]}
 

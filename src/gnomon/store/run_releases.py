@@ -21,6 +21,7 @@ _RELEASED = (
     "execution_id", "tenant_id", "job_id", "revision", "dag_run_id", "task", "round", "item", "input",
     "nominal_time", "waits_for", "priority",
 )  # fmt: skip
+_UNIFORM = frozenset({"job_id", "dag_run_id", "round"})
 PLACE_MAX = (1 << 16) - 1
 _HOLD = ("dag_run_id", "task", "tenant_id", "round", "event", "correlation", "until")
 
@@ -58,7 +59,7 @@ class Releases:
     async def write(self, tasks: Rows, runs: Rows) -> list[tuple[UUID, Event]]:
         """With rows as they shall be. Returns the ends of what could not begin."""
         if self._tasks or tasks.rows or runs.rows:
-            released = Rows("released", _RELEASED, self._tasks)
+            released = Rows("released", _RELEASED, self._tasks, _UNIFORM)
             await self.session.fetch("runs_go_on", tasks, runs, released, now=self.now)
         if self._holds:
             await self.session.fetch("task_holds_add", Rows("hold", _HOLD, self._holds))

@@ -21,6 +21,7 @@ TASK_ROW = (
     "dag_run_id", "task", "status", "parents_left", "parents_failed", "parents_skipped", "round",
     "items_left", "items_failed", "items_cancelled",
 )  # fmt: skip
+_UNIFORM_TASK = frozenset(TASK_ROW) - {"task"}
 _RUN_ROW = (
     "id", "status", "unended", "live", "halted", "completed", "failed", "cancelled", "is_paused", "ends_as",
     "finished_at",
@@ -128,7 +129,7 @@ def task_rows(tasks: Iterable[tuple[UUID, int, TaskState]]) -> Rows:
         )
         for run_id, task, state in tasks
     ]
-    return Rows("task_row", TASK_ROW, rows)
+    return Rows("task_row", TASK_ROW, rows, _UNIFORM_TASK)
 
 
 def wanted_tasks(tasks: Iterable[tuple[UUID, int]]) -> Rows:

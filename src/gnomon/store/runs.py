@@ -6,7 +6,6 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
-from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
 from gnomon.core.dag import Run, RunId
@@ -20,35 +19,19 @@ from gnomon.core.run_state import ENDS, RunStatus
 from gnomon.errors import IllegalTransition, StoreUnavailable
 from gnomon.store.backfills import SqlBackfills
 from gnomon.store.base import Decision
-from gnomon.store.changes import are_plain_endings, change_rows, ending_rows
-from gnomon.store.database import Database, Row, Rows, Session
+from gnomon.store.database import Database, Row, Rows
 from gnomon.store.gates import Gates
 from gnomon.store.plans import Plans
 from gnomon.store.rows import FIRST_ID, document_of
 from gnomon.store.run_beginnings import begin, give_up
-from gnomon.store.run_progress import Happened, Member, Progress
+from gnomon.store.run_ends import ClaimWithin, WentOn, end_tasks, outcomes_of
+from gnomon.store.run_progress import Happened, Progress
 from gnomon.store.run_readers import RunReaders, find_run
 
 logger = logging.getLogger(__name__)
 
 START_LIMIT_MAX = 1000
 EVENT_TAKERS_MAX = 1000
-
-
-# Claims in the transaction of a session, and returns what it got.
-ClaimWithin: TypeAlias = Callable[[Session], Awaitable[Sequence[Row]]]
-
-
-class WentOn(NamedTuple):
-    """What ends of tasks brought about: ends that were refused, and what was claimed of what follows.
-
-    `has_more`: more may begin after the transaction than it released.
-    """
-
-    refused: Sequence[Row] = ()
-    claimed: Sequence[Row] = ()
-    has_more: bool = False
-    has_released: bool = True
 
 
 class SqlRuns:
@@ -139,43 +122,8 @@ class SqlRuns:
     ) -> tuple[WentOn, Progress]:
         async with self._progress([], now=now) as progress:
             progress.gives_up = gives_up
-            session = progress.session
-            members = await progress.lock_runs_of(sorted(one.claim for one in decisions))
-            if are_plain_endings(decisions):
-                answer = await session.fetch("apply_endings", ending_rows(decisions), now=now, in_run=True)
-            else:
-                answer = await session.fetch("apply", change_rows(decisions), now=now, in_run=True)
-            refused = {(row["execution_id"], row["claim"]) for row in answer}
-            accepted = [one for one in members if one.claim not in refused]
-            await progress.take(await self._ends(progress, accepted, decisions))
-            claimed = await claim(session) if claim is not None and progress.has_released else ()
-        has_more = bool(progress.to_start or progress.ended)
-        has_released = has_more or progress.has_released
-        return WentOn(answer, claimed, has_more=has_more, has_released=has_released), progress
-
-    async def _ends(
-        self, progress: Progress, accepted: Sequence[Member], decisions: Sequence[Decision]
-    ) -> Happened:
-        """Which of the changes were ends. One that asked for another try may have met a cancel."""
-        changes = {claim.execution_id: change for claim, change, _ in decisions}
-        ends: dict[UUID, ExecutionStatus] = {
-            one.claim.execution_id: changes[one.claim.execution_id].status for one in accepted
-        }
-        retried = [one for one in ends if changes[ExecutionId(one)].due is not None]
-        if retried:
-            ends = {one: status for one, status in ends.items() if one not in retried}
-            ends |= await _outcomes(progress, retried)
-            await _hold_retries(
-                progress, {one.run_id for one in accepted if one.claim.execution_id not in ends}
-            )
-        happened: Happened = {}
-        for one in accepted:
-            status = ends.get(one.claim.execution_id)
-            if status is not None and one.run_id in progress.runs:
-                result = changes[one.claim.execution_id].result
-                ended = Ended(one.task, one.round, ENDS[status], result, one.item)
-                happened.setdefault(one.run_id, []).append(ended)
-        return happened
+            went_on = await end_tasks(progress, decisions, claim)
+        return went_on, progress
 
     async def cancel(
         self, tenant_id: TenantId, execution_ids: Collection[ExecutionId], *, now: datetime
@@ -196,7 +144,7 @@ class SqlRuns:
             # What is claimed in between ends its queue row first, and is then asked to stop.
             await session.fetch("executions_end_waiting", ours, tenant_id=tenant_id, now=now)
             await session.fetch("executions_stop", ours, tenant_id=tenant_id)
-            ended = await _outcomes(progress, [row["execution_id"] for row in live])
+            ended = await outcomes_of(progress, [row["execution_id"] for row in live])
             happened: Happened = {}
             for row in live:
                 if row["execution_id"] in ended and row["dag_run_id"] in progress.runs:
@@ -324,16 +272,3 @@ class SqlRuns:
 
 def _ended(row: Row, status: ExecutionStatus | RunStatus, result: Document | None) -> Ended:
     return Ended(row["task"], row["round"], ENDS[status], result, row["item"])
-
-
-async def _outcomes(progress: Progress, execution_ids: Collection[UUID]) -> dict[UUID, ExecutionStatus]:
-    asked = Rows("wanted", ("id",), [(one,) for one in sorted(execution_ids)])
-    rows = await progress.session.fetch("endings_of", asked)
-    return {row["execution_id"]: ExecutionStatus(row["outcome"]) for row in rows}
-
-
-async def _hold_retries(progress: Progress, run_ids: Collection[UUID]) -> None:
-    """What goes back to wait while its run is paused waits with the others."""
-    for run_id in run_ids:
-        if run_id in progress.runs and progress.runs[run_id].state.status is RunStatus.PAUSED:
-            await progress.session.fetch("run_hold", run_id=run_id)

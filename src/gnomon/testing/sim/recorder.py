@@ -55,7 +55,7 @@ class Recorder(Pen):
             ("executions", "claim"): self._claimed,
             ("executions", "renew"): self._renewed,
             ("executions", "apply"): self._applied,
-            ("executions", "apply_and_claim"): self._applied_first,
+            ("executions", "apply_and_claim"): self._applied,
             ("executions", "cancel"): self._cancelled,
             ("dead_letters", "redrive"): self._redriven,
             ("dags", "create"): self._dag_set,
@@ -72,7 +72,7 @@ class Recorder(Pen):
             await told(call, answer)
         if self._notes is not None:
             self.flows.hear(call, notes, error)
-        if call.verb == "apply_and_claim" and error is None and answer.leased is not None:
+        if isinstance(answer, Handover) and answer.leased:  # The notes say where it comes from.
             self._handed_out(call.line.source, call.args[1], answer.leased)
 
     async def _looked(self, call: Call, _: object) -> None:
@@ -221,8 +221,9 @@ class Recorder(Pen):
             else:
                 self.stored(events.BeatRefused, run=str(claim.execution_id), token=claim.number)
 
-    async def _applied(self, call: Call, answers: Sequence[Applied]) -> None:
+    async def _applied(self, call: Call, done: Sequence[Applied] | Handover) -> None:
         decisions: Sequence[Decision] = call.args[0]
+        answers = done.applied if isinstance(done, Handover) else done
         for (claim, change, _), answer in zip(decisions, answers, strict=True):
             run = self.runs[claim.execution_id]
             if answer is Applied.APPLIED:
@@ -246,10 +247,6 @@ class Recorder(Pen):
                     op=str(change.attempt),
                     holder_token=run.token,
                 )
-
-    async def _applied_first(self, call: Call, done: Handover) -> None:
-        """What was claimed with it comes after the notes, which tell where it comes from."""
-        await self._applied(call, done.applied)
 
     async def _cancelled(self, call: Call, found: Mapping[ExecutionId, ExecutionStatus]) -> None:
         for execution_id in found:

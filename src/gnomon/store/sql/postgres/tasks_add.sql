@@ -1,7 +1,14 @@
 INSERT INTO task_instances (dag_run_id, task, tenant_id, status, parents_left, parents_failed, parents_skipped,
                             round, items_left, items_failed, items_cancelled)
-SELECT dag_run_id, task, :tenant_id, status, parents_left, parents_failed, parents_skipped, round,
-       items_left, items_failed, items_cancelled
+SELECT coalesce(task_row.dag_run_id, (:task_row.dag_run_id::uuid[])[1]), task, :tenant_id,
+       coalesce(task_row.status, (:task_row.status::text[])[1]),
+       coalesce(task_row.parents_left, (:task_row.parents_left::integer[])[1]),
+       coalesce(task_row.parents_failed, (:task_row.parents_failed::integer[])[1]),
+       coalesce(task_row.parents_skipped, (:task_row.parents_skipped::integer[])[1]),
+       coalesce(task_row.round, (:task_row.round::integer[])[1]),
+       coalesce(task_row.items_left, (:task_row.items_left::integer[])[1]),
+       coalesce(task_row.items_failed, (:task_row.items_failed::integer[])[1]),
+       coalesce(task_row.items_cancelled, (:task_row.items_cancelled::integer[])[1])
 FROM unnest(
     :task_row.dag_run_id::uuid[], :task_row.task::integer[], :task_row.status::text[],
     :task_row.parents_left::integer[], :task_row.parents_failed::integer[],

@@ -1,0 +1,103 @@
+"""Ends of tasks, in the transaction that accepts them: what follows, and who claims it at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import NamedTuple, TypeAlias
+from uuid import UUID
+
+from gnomon.core.execution import ExecutionId, ExecutionStatus
+from gnomon.core.lease import Claim
+from gnomon.core.run_events import Ended
+from gnomon.core.run_state import ENDS, RunStatus
+from gnomon.store.base import Decision
+from gnomon.store.changes import are_plain_endings, change_rows, ending_rows
+from gnomon.store.database import Row, Rows, Session
+from gnomon.store.run_progress import Happened, Progress
+
+# Claims in the transaction of a session, and returns what it got.
+ClaimWithin: TypeAlias = Callable[[Session], Awaitable[Sequence[Row]]]
+
+
+class WentOn(NamedTuple):
+    """What ends of tasks brought about: ends that were refused, and what was claimed of what follows.
+
+    `has_more`: more may begin after the transaction than it released.
+    """
+
+    refused: Sequence[Row] = ()
+    claimed: Sequence[Row] = ()
+    has_more: bool = False
+    has_released: bool = True
+
+
+class Member(NamedTuple):
+    """A claim of a task, and where that task is."""
+
+    claim: Claim
+    run_id: UUID
+    task: int
+    round: int
+    item: int | None
+
+
+async def end_tasks(progress: Progress, decisions: Sequence[Decision], claim: ClaimWithin | None) -> WentOn:
+    session, now = progress.session, progress.now
+    members = await _lock_runs_of(progress, sorted(one.claim for one in decisions))
+    if are_plain_endings(decisions):
+        answer = await session.fetch("apply_endings", ending_rows(decisions), now=now, in_run=True)
+    else:
+        answer = await session.fetch("apply", change_rows(decisions), now=now, in_run=True)
+    refused = {(row["execution_id"], row["claim"]) for row in answer}
+    accepted = [one for one in members if one.claim not in refused]
+    await progress.take(await _ends(progress, accepted, decisions))
+    claimed = await claim(session) if claim is not None and progress.has_released else ()
+    has_more = bool(progress.to_start or progress.ended)
+    return WentOn(answer, claimed, has_more=has_more, has_released=has_more or progress.has_released)
+
+
+async def _lock_runs_of(progress: Progress, claims: Sequence[Claim]) -> list[Member]:
+    """Which of these claims are of tasks, and of which. A look: the fence comes later, under the lock."""
+    held = Rows("held", ("execution_id", "claim"), claims)
+    rows = await progress.session.fetch("runs_lock_of", held)
+    progress.hold(rows)
+    return [
+        Member(claims[place], row["id"], task, round_, item)
+        for row in rows
+        for place, task, round_, item in json.loads(row["members"] or "[]")
+    ]
+
+
+async def _ends(progress: Progress, accepted: Sequence[Member], decisions: Sequence[Decision]) -> Happened:
+    """Which of the changes were ends. One that asked for another try may have met a cancel."""
+    changes = {claim.execution_id: change for claim, change, _ in decisions}
+    ends: dict[UUID, ExecutionStatus] = {
+        one.claim.execution_id: changes[one.claim.execution_id].status for one in accepted
+    }
+    retried = [one for one in ends if changes[ExecutionId(one)].due is not None]
+    if retried:
+        ends = {one: status for one, status in ends.items() if one not in retried}
+        ends |= await outcomes_of(progress, retried)
+        await _hold_retries(progress, {one.run_id for one in accepted if one.claim.execution_id not in ends})
+    happened: Happened = {}
+    for one in accepted:
+        status = ends.get(one.claim.execution_id)
+        if status is not None and one.run_id in progress.runs:
+            result = changes[one.claim.execution_id].result
+            ended = Ended(one.task, one.round, ENDS[status], result, one.item)
+            happened.setdefault(one.run_id, []).append(ended)
+    return happened
+
+
+async def outcomes_of(progress: Progress, execution_ids: Collection[UUID]) -> dict[UUID, ExecutionStatus]:
+    asked = Rows("wanted", ("id",), [(one,) for one in sorted(execution_ids)])
+    rows = await progress.session.fetch("endings_of", asked)
+    return {row["execution_id"]: ExecutionStatus(row["outcome"]) for row in rows}
+
+
+async def _hold_retries(progress: Progress, run_ids: Collection[UUID]) -> None:
+    """What goes back to wait while its run is paused waits with the others."""
+    for run_id in run_ids:
+        if run_id in progress.runs and progress.runs[run_id].state.status is RunStatus.PAUSED:
+            await progress.session.fetch("run_hold", run_id=run_id)
