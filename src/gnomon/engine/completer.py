@@ -93,12 +93,7 @@ class Completer:
         # The store takes no line and no checkpoint of an execution that has ended.
         await self._notebook.flush()
         failpoint(At.APPLY_BEFORE)
-        has_tasks = any(one.in_run for one in self._decisions)
-        request = await self.taker.ask() if self.taker is not None and has_tasks else None
-        if request is None:
-            answers, more = await self._write(self._decisions), has_tasks
-        else:
-            answers, more = await self._write_and_claim(self._decisions, request)
+        answers, more = await self._write_all(self._decisions)
         failpoint(At.APPLY_AFTER)
         self._tell(answers)
         if more:
@@ -132,10 +127,12 @@ class Completer:
         for listener in self._telemetry.on_decisions:
             listener(self._decisions, now)
 
-    async def _write_and_claim(
-        self, decisions: Sequence[Decision], request: ClaimRequest
-    ) -> tuple[Sequence[Applied], bool]:
-        """And whether there may be more than was claimed."""
+    async def _write_all(self, decisions: Sequence[Decision]) -> tuple[Sequence[Applied], bool]:
+        """And whether there is work for others now: what follows tasks and was not claimed here."""
+        has_tasks = any(one.in_run for one in decisions)
+        request = await self.taker.ask() if self.taker is not None and has_tasks else None
+        if request is None:
+            return await self._write(decisions), has_tasks
         assert self.taker is not None
         now = self._clock.now()
         try:
@@ -143,11 +140,10 @@ class Completer:
                 decisions, request, now=now, lease_until=now + self._lease
             )
             await self.taker.take(done.leased)
-        except StoreUnavailable:
+        except BaseException as error:
             self.taker.lose()
-            raise
-        except Exception:
-            self.taker.lose()
+            if isinstance(error, StoreUnavailable) or not isinstance(error, Exception):
+                raise
             return await self._write(decisions), True
         return done.applied, done.more
 

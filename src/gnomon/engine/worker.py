@@ -105,12 +105,12 @@ class Worker:
 
     async def _claim(self) -> Sequence[Leased]:
         """A request whose answer got lost is asked again until it is answered: it may have claimed."""
+        now = self._clock.now()
         if self._unanswered is not None:
             request = replace(self._unanswered, is_repeat=True)
         else:
             request = self._request()
         self._unanswered = request
-        now = self._clock.now()
         failpoint(At.CLAIM_BEFORE)
         leased = await self._executions.claim(request, now=now, lease_until=now + self._lease)
         failpoint(At.CLAIM_AFTER)

@@ -124,8 +124,9 @@ BUGS = (
     bug(
         "the outcomes of a call without an answer are dropped",
         "engine/completer.py",
-        "answers = await self._write(self._decisions)",
-        "decisions, self._decisions = self._decisions, []\n        answers = await self._write(decisions)\n"
+        "answers, more = await self._write_all(self._decisions)",
+        "decisions, self._decisions = self._decisions, []\n"
+        "        answers, more = await self._write_all(decisions)\n"
         "        self._decisions = decisions",
         caught_by="tests/integration/engine/test_worker.py",
     ),

@@ -23,15 +23,15 @@ BUGS = (
     # G2
     bug(
         "workflow: an end is told to the run by a later transaction",
-        "store/runs.py",
-        "            await progress.take(await self._ends(progress, accepted, decisions))",
-        "            await self._ends(progress, accepted, decisions)",
+        "store/run_ends.py",
+        "    await progress.take(await _ends(progress, accepted, decisions))",
+        "    await _ends(progress, accepted, decisions)",
     ),
     bug(
         "workflow: a failure is told to the run by a later transaction",
-        "store/runs.py",
-        "            if status is not None and row",
-        "            if status is ExecutionStatus.COMPLETED and row",
+        "store/run_ends.py",
+        "        if status is not None and one",
+        "        if status is ExecutionStatus.COMPLETED and one",
     ),
     # G3
     bug(
@@ -79,11 +79,11 @@ BUGS = (
     ),
     bug(
         "workflow: an end that was refused moves the run",
-        "store/runs.py",
-        'if (row["execution_id"], row["claim"]) not in refused]',
+        "store/run_ends.py",
+        "if one.claim not in refused]",
         "]",
         Edit(
-            f"{SQL}claims_in_runs.sql",
+            f"{SQL}runs_lock_of.sql",
             "JOIN leases ON leases.execution_id = held.execution_id AND leases.claim = held.claim",
             "JOIN leases ON leases.execution_id = held.execution_id",
         ),
@@ -133,7 +133,7 @@ BUGS = (
     ),
     bug(
         "workflow: a retry of a paused run is handed out",
-        "store/runs.py",
+        "store/run_ends.py",
         "progress.runs[run_id].state.status is RunStatus.PAUSED:",
         "False:",
     ),
@@ -149,6 +149,28 @@ BUGS = (
         f"{SQL}run_take.sql",
         "queue.revision, queue.nominal_time,",
         "(SELECT revision FROM jobs WHERE jobs.id = queue.job_id) AS revision, queue.nominal_time,",
+    ),
+    # What is claimed with an end
+    bug(
+        "workflow: what was claimed with an end is forgotten when no answer comes",
+        "engine/worker.py",
+        "        self._is_asked_for = False\n        self.wakeup.set()",
+        "        self._is_asked_for, self._unanswered = False, None\n        self.wakeup.set()",
+        caught_by="tests/integration/engine/test_handovers.py",
+    ),
+    bug(
+        "workflow: what follows a task is handed out twice",
+        "engine/worker.py",
+        "        if self._is_asked_for or (self._unanswered",
+        "        if (self._unanswered",
+        caught_by="tests/integration/engine/test_handovers.py",
+    ),
+    bug(
+        "workflow: a draining worker claims what follows a task",
+        "engine/worker.py",
+        "free > 0 and not self.is_draining and",
+        "free > 0 and",
+        caught_by="tests/integration/engine/test_handovers.py",
     ),
     # C7 and V3
     bug(
