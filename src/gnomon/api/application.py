@@ -24,6 +24,7 @@ from gnomon.api import (
     metrics,
     runs,
     schedules,
+    tenants,
     workers,
 )
 from gnomon.api.call import Call
@@ -55,6 +56,7 @@ ROUTES: list[Handler] = [
     *leases.ROUTES,
     *events.ROUTES,
     *keys.ROUTES,
+    *tenants.ROUTES,
     *metrics.ROUTES,
     *description.ROUTES,
 ]

@@ -39,6 +39,7 @@ COMMANDS = {
     "dlq": "gnomon.cli.dead_letters:app",
     "workers": "gnomon.cli.workers:app",
     "key": "gnomon.cli.keys:app",
+    "tenant": "gnomon.cli.tenants:app",
     "import": "gnomon.cli.importing:app",
     "config": "gnomon.cli.config:app",
     "db": "gnomon.cli.db:app",

@@ -13,6 +13,7 @@ from gnomon.client.jobs import Jobs
 from gnomon.client.keys import Keys
 from gnomon.client.leases import Leases
 from gnomon.client.surroundings import Surroundings
+from gnomon.client.tenants import Tenants
 from gnomon.client.workers import Workers
 from gnomon.core.job import TenantId
 
@@ -26,6 +27,7 @@ class Client:
         self.explaining = Explaining(surroundings)
         self.keys = Keys(surroundings)
         self.leases = Leases(surroundings)
+        self.tenants = Tenants(surroundings)
         self.workers = Workers(surroundings)
 
     @property

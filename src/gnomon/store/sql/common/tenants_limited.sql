@@ -1,0 +1,1 @@
+SELECT id FROM tenants WHERE max_concurrent IS NOT NULL
