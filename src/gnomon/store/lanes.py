@@ -58,8 +58,8 @@ class Lanes:
     async def refresh(self) -> bool:
         """Learn lanes that other processes made, and who has a limit. True if there are new lanes."""
         known = len(self._ids)
-        self._limited = frozenset(row["id"] for row in await self._database.read("tenants_limited"))
         rows = await self._database.read("lanes_after", after=self._newest - LATE_COMMITS_MAX)
+        self._limited = frozenset(row["tenant_id"] for row in rows if row["limited"])
         for row in rows:
             lane = Lane(row["tenant_id"], row["queue"], row["kind"], names_of(row["capabilities"]))
             self._ids[lane] = row["lane_id"]

@@ -1,1 +1,0 @@
-SELECT id FROM tenants WHERE max_concurrent IS NOT NULL
