@@ -31,8 +31,9 @@ up: $(READY) ## Set up and run Gnomon on its embedded default, with sample jobs 
 # Tests write a lot, and none of it outlives them: in memory, where there is room for it.
 SCRATCH := $(shell test -w /dev/shm && test "$$(df --output=avail -k /dev/shm | tail -1)" -gt 4000000 && echo /dev/shm)
 
-# Each core has a share of the tests and PostgreSQL servers of its own. CORES=0 runs all of them in one process.
-ON_CORES := --numprocesses $(or $(CORES),auto) --maxprocesses 4 --dist worksteal
+# Each process has a share of the tests and PostgreSQL servers of its own. One more than there are cores, since many
+# tests wait: for a lease to run out, for a process to start. CORES=0 runs all of them in one process.
+ON_CORES := --numprocesses $(if $(CORES),$(CORES),$(shell echo $$(($$(nproc) + 1)))) --maxprocesses 4 --dist worksteal
 
 test: check tools ## Set up, check, and run every test, on SQLite and on a real PostgreSQL [CORES=0].
 	TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m pytest $(ON_CORES)

@@ -426,6 +426,23 @@ class SchedulerUnavailable(GnomonError):
 # What a server far away cannot do ---------------------------------------------------------------------
 
 
+class ServerRefused(GnomonError):
+    """An error that a server answered with: its code, its words, and the id to look for in its log."""
+
+    def __init__(
+        self, code: str, message: str, *, status: int, request_id: str | None, details: Mapping[str, object]
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.http_status = status
+        self.request_id = request_id
+        self._details = details
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return self._details
+
+
 class ServerUnreachable(GnomonError):
     """No server answered. The call may or may not have happened."""
 

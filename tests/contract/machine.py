@@ -105,6 +105,11 @@ class Machine(RuleBasedStateMachine):
         if changes:
             self.twins.ask("jobs", "change", changes, now=self.now, idempotency=idempotency)
 
+    @rule(limit=st.none() | st.integers(1, 3))
+    def limit_neighbours(self, limit: int | None) -> None:
+        neighbours = Tenant(NEIGHBOURS, "neighbours", max_concurrent=limit)
+        self.twins.ask("tenants", "save", neighbours, now=self.now)
+
     # Schedules ------------------------------------------------------------------------------------------
 
     @rule(later=pauses, limit=st.integers(1, 3), shards=st.none() | st.sets(st.integers(0, 63), min_size=20))

@@ -10,6 +10,7 @@ import ast
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -69,7 +70,13 @@ def text_files(root: Path) -> Iterator[tuple[str, str]]:
 def sources(root: Path, *, under: str = PACKAGE) -> Iterator[Source]:
     for path in sorted((root / under).rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        yield Source(str(path.relative_to(root)), text, ast.parse(text))
+        yield Source(str(path.relative_to(root)), text, _tree(text))
+
+
+@cache
+def _tree(text: str) -> ast.Module:
+    """Rules only look at it, so they share it."""
+    return ast.parse(text)
 
 
 def functions(source: Source) -> Iterator[Function]:

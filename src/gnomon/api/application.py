@@ -28,6 +28,7 @@ from gnomon.api import (
     metrics,
     runs,
     schedules,
+    tenants,
     workers,
 )
 from gnomon.api.call import Call
@@ -63,6 +64,7 @@ ROUTES: list[Handler] = [
     *leases.ROUTES,
     *events.ROUTES,
     *keys.ROUTES,
+    *tenants.ROUTES,
     *metrics.ROUTES,
     *description.ROUTES,
 ]

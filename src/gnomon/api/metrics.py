@@ -1,4 +1,4 @@
-"""Figures for Prometheus. No label has values that a caller chooses freely, but for queues, which are capped.
+"""Figures for Prometheus. Labels have no values that callers choose, but for a hundred queues and tenants.
 
 Counters speak of this process; gauges are looked up in the store when somebody asks, and speak of the whole
 installation. So sum counters over all nodes, and take gauges from any one of them.
@@ -7,6 +7,7 @@ installation. So sum counters over all nodes, and take gauges from any one of th
 from __future__ import annotations
 
 from collections import Counter as CountsOf
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -87,7 +88,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._inside = inside or Inside()
         self._counted: CountsOf[str] = CountsOf()
-        self._blocked = _Integral()
+        self._blocked: defaultdict[str, _Integral] = defaultdict(_Integral)
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._requests = Counter(
             "gnomon_http_requests", "Requests.", ["method", "route", "status"], registry=self._registry
@@ -123,7 +124,8 @@ class Metrics:
 
     def text(self, report: Report, *, now: datetime) -> bytes:
         registry = CollectorRegistry()
-        self._blocked.add(report.blocked, now)
+        for limit, count in report.blocked.items():
+            self._blocked[limit].add(count, now)
         registry.register(
             _Fixed([*self._counters(), *self._histograms(), *self._own(), *_gauges(report, now)])
         )
@@ -139,7 +141,8 @@ class Metrics:
             yield family
         name = "gnomon_limit_blocked_seconds"
         blocked = Metric(name, "How long due executions waited for a limit.", "counter")
-        blocked.add_sample(f"{name}_total", {"limit": "job"}, self._blocked.seconds)
+        for limit, waited in self._blocked.items():
+            blocked.add_sample(f"{name}_total", {"limit": limit}, waited.seconds)
         yield blocked
 
     def _histograms(self) -> Iterator[Metric]:
@@ -208,7 +211,16 @@ def _gauges(report: Report, now: datetime) -> list[Metric]:
     )
     for check, count in report.broken.items():
         broken.add_metric([check], count)
-    families: list[Metric] = [depth, oldest, slots, dead, broken]
+    share = GaugeMetricFamily(
+        "gnomon_tenant_share_received_ratio",
+        "Of what runs, what a tenant with work has, to what its weight entitles it to.",
+        labels=["tenant"],
+    )
+    weights = sum(one.weight for one in report.tenants)
+    running = sum(one.running for one in report.tenants)
+    for tenant in report.tenants if running else ():
+        share.add_metric([tenant.name], tenant.running / running / (tenant.weight / weights))
+    families: list[Metric] = [depth, oldest, slots, dead, broken, share]
     families += [GaugeMetricFamily(name, meaning, value=value) for name, meaning, value in plain]
     return families
 

@@ -12,7 +12,7 @@ from random import Random
 
 from gnomon.app.process import installed_handlers, worker_options
 from gnomon.app.worker_parts import OwnProcess, WorkerOptions, WorkerParts
-from gnomon.client.remote.wire import Address, ServerRefused
+from gnomon.client.remote.wire import Address
 from gnomon.client.remote.work_store import RemoteStore
 from gnomon.core.ids import IdSource
 from gnomon.engine.clock import ClockKeeper, StoreClock
@@ -20,7 +20,7 @@ from gnomon.engine.node import Node
 from gnomon.engine.recycler import Recycler
 from gnomon.engine.service import Service
 from gnomon.engine.telemetry import Telemetry
-from gnomon.errors import ServerUnreachable, StoreUnavailable
+from gnomon.errors import ServerRefused, ServerUnreachable, StoreUnavailable
 from gnomon.settings import Settings
 
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from gnomon.client.remote.wire import ServerRefused
-from gnomon.errors import GnomonError, InvalidInput, NoKey, NotFound, ServerUnreachable, StoreTaken
+from gnomon.errors import (
+    GnomonError,
+    InvalidInput,
+    NoKey,
+    NotFound,
+    ServerRefused,
+    ServerUnreachable,
+    StoreTaken,
+)
 
 DONE, FAILED, WRONG_USAGE, UNKNOWN, NOT_FOUND, UNREACHABLE, NOT_ALLOWED = range(7)
 

@@ -13,7 +13,7 @@ from gnomon.cli.job_options import read_text
 from gnomon.cli.planning import Manifest
 from gnomon.cli.showing import Output, note, show_plain
 from gnomon.cli.talking import Talk, Yes, talks
-from gnomon.client.remote.wire import ServerRefused
+from gnomon.errors import ServerRefused
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Jobs from elsewhere.")
 

@@ -16,6 +16,7 @@ from gnomon.client.keys import Keys
 from gnomon.client.leases import Leases
 from gnomon.client.runs import Runs
 from gnomon.client.surroundings import Surroundings
+from gnomon.client.tenants import Tenants
 from gnomon.client.workers import Workers
 from gnomon.core.job import TenantId
 
@@ -32,6 +33,7 @@ class Client:
         self.explaining = Explaining(surroundings)
         self.keys = Keys(surroundings)
         self.leases = Leases(surroundings)
+        self.tenants = Tenants(surroundings)
         self.workers = Workers(surroundings)
 
     @property

@@ -27,6 +27,7 @@ class Obstacle(StrEnum):
     NOT_DUE = "not_due"
     WAITS_FOR_JOB = "waits_for_job"
     WAITS_FOR_SLOT = "waits_for_slot"
+    TENANT_LIMIT = "tenant_limit"
     WAITS_FOR_SWEEP = "waits_for_sweep"  # Its gate is open; who opens it comes by every two seconds.
     NO_WORKER = "no_worker"
     NO_FREE_SLOT = "no_free_slot"
@@ -55,7 +56,10 @@ class Needed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An execution that waits. `taken` of its job's `slots` are filled; `needed` have not succeeded yet."""
+    """An execution that waits. `taken` of its job's `slots` are filled; `needed` have not succeeded yet.
+
+    Of its tenant `tenant_running` run, and no more than `tenant_limit` may.
+    """
 
     execution_id: ExecutionId
     lane: Lane
@@ -65,6 +69,14 @@ class Place:
     slots: int | None
     taken: int
     needed: tuple[Needed, ...] = ()
+    tenant_running: int = 0
+    tenant_limit: int | None = None
+
+    def room(self, wanted: int) -> int:
+        """How many of so many its tenant may still have."""
+        if self.tenant_limit is None:
+            return wanted
+        return max(0, min(wanted, self.tenant_limit - self.tenant_running))
 
 
 class Prospect(NamedTuple):
@@ -85,7 +97,7 @@ def why_not(
     """`workers` are all that are known; `prospects` the live ones that fit and have a free slot."""
     if place is None:
         return (_where(execution),)
-    return (*_its_own(place, now=now), *_of_workers(place.lane, workers, prospects, now=now))
+    return (*_its_own(place, now=now), *_of_workers(place, workers, prospects, now=now))
 
 
 def _where(execution: Execution) -> Reason:
@@ -124,21 +136,33 @@ def _its_own(place: Place, *, now: datetime) -> list[Reason]:
         )
     if place.waits_for is not None and not reasons:
         reasons.append(Reason(Obstacle.WAITS_FOR_SWEEP, "What it waited for is there; it is let in soon."))
+    if place.room(1) < 1:
+        reasons.append(
+            Reason(
+                Obstacle.TENANT_LIMIT,
+                f"{place.tenant_running} runs of the tenant are there, and it may have {place.tenant_limit}.",
+                {"running": place.tenant_running, "limit": place.tenant_limit},
+            )
+        )
     return reasons
 
 
 def _of_workers(
-    lane: Lane, workers: Sequence[Worker], prospects: Sequence[Prospect], *, now: datetime
+    place: Place, workers: Sequence[Worker], prospects: Sequence[Prospect], *, now: datetime
 ) -> list[Reason]:
-    if any(ahead < worker.free for worker, ahead in prospects):
+    lane = place.lane
+    if any(ahead < place.room(worker.free) for worker, ahead in prospects):
         return []
     if prospects:
         worker, ahead = min(prospects, key=lambda one: one.ahead - one.worker.free)
+        if place.room(1) < 1 and ahead < worker.free:
+            return []  # It is the first in the queue; its tenant is what it waits for.
+        free = place.room(worker.free)
         return [
             Reason(
                 Obstacle.BEHIND_OTHERS,
-                f"{ahead} others come first, and {worker.id} has {worker.free} free slots.",
-                {"ahead": ahead, "worker_id": worker.id, "free": worker.free},
+                f"{ahead} others come first, and {worker.id} has {free} free slots for them.",
+                {"ahead": ahead, "worker_id": worker.id, "free": free},
             )
         ]
     fitting = [worker for worker in workers if worker.is_live(now) and lane.fits(worker)]

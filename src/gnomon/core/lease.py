@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
@@ -60,6 +61,10 @@ class ClaimRequest:
             raise InvalidInput("kinds", f"{DAG_KIND!r} is nothing that a worker runs.")
         if type(self.limit) is not int or not 1 <= self.limit <= CLAIM_LIMIT_MAX:
             raise InvalidInput("limit", f"must be a whole number from 1 to {CLAIM_LIMIT_MAX}.")
+
+    def lot(self, limited: TenantId | None) -> bytes:
+        """Tenants with a limit, and all others as one, take turns: who draws the lowest lot comes first."""
+        return sha256(self.id.bytes + (b"" if limited is None else limited.bytes)).digest()
 
 
 class Leased(NamedTuple):

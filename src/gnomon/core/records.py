@@ -10,7 +10,7 @@ from uuid import UUID
 
 from gnomon.core.document import Document, check_name, check_text
 from gnomon.core.execution import ExecutionId, ExecutionStatus, Failure
-from gnomon.core.job import JobId, JobStatus, TenantId
+from gnomon.core.job import MAX_CONCURRENT_MAX, JobId, JobStatus, TenantId
 from gnomon.core.lease import Claim
 from gnomon.core.lifecycle import DeadReason
 from gnomon.core.limits import LOG_LINE_BYTES_MAX
@@ -126,9 +126,9 @@ class Tenant:
         if type(self.weight) is not int or not 1 <= self.weight <= 1000:
             raise InvalidInput("weight", "must be a whole number from 1 to 1000.")
         if self.max_concurrent is not None and (
-            type(self.max_concurrent) is not int or self.max_concurrent < 1
+            type(self.max_concurrent) is not int or not 1 <= self.max_concurrent <= MAX_CONCURRENT_MAX
         ):
-            raise InvalidInput("max_concurrent", "must be a whole number of at least 1.")
+            raise InvalidInput("max_concurrent", f"must be a whole number from 1 to {MAX_CONCURRENT_MAX}.")
 
 
 @dataclass(frozen=True, slots=True)

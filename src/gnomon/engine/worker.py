@@ -76,8 +76,7 @@ class Worker:
     async def step(self) -> timedelta:
         if self._unanswered is None and not self._may_ask:
             return self._poll  # Whoever ends wakes us up.
-        await self._clock.sure()
-        if self._is_asked_for or (self._unanswered is None and not self._may_ask):
+        if not await self._is_ready():
             self._was_woken = True  # While the completer asks: see `take`.
             return self._poll
         free = self._free
@@ -91,6 +90,11 @@ class Worker:
     @property
     def _may_ask(self) -> bool:
         return self._free > 0 and not self.is_draining and not self._completer.is_behind
+
+    async def _is_ready(self) -> bool:
+        """Whether this worker may ask by itself now. Leases are given by the clock, so that must be sure."""
+        await self._clock.sure()
+        return not self._is_asked_for and (self._unanswered is not None or self._may_ask)
 
     def _request(self) -> ClaimRequest:
         registration = self.registration
@@ -137,8 +141,7 @@ class Worker:
 
     async def ask(self) -> ClaimRequest | None:
         """A request for all the room there is, which nobody else fills until `take` or `lose`."""
-        await self._clock.sure()
-        if self._unanswered is not None or not self._may_ask:
+        if not await self._is_ready() or self._unanswered is not None:
             return None
         self._unanswered, self._is_asked_for, self._was_woken = self._request(), True, False
         return self._unanswered

@@ -4,19 +4,22 @@ Deleted rows stay in PostgreSQL's indexes until no snapshot can see them. A clai
 at the front would wade through all it ever took. So it remembers, per lane and priority, the `(due, id)` up
 to which it took all, and goes on from there. It starts over once a second, and when a scan comes back short,
 so work that arrives behind it waits no longer than that.
+
+Tenants with a limit take turns with all others; the id of a request decides who comes first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from uuid import UUID
 
-from gnomon.core.job import DEFAULT_TENANT, PRIORITY_MAX, PRIORITY_MIN
+from gnomon.core.job import DEFAULT_TENANT, PRIORITY_MAX, PRIORITY_MIN, TenantId
 from gnomon.core.lease import ClaimRequest
 from gnomon.store.database import Database, Row, Rows, Session, UniqueViolation
-from gnomon.store.lanes import Lanes
+from gnomon.store.lanes import Lanes, Turn
 from gnomon.store.rows import FIRST_ID
 
 RESCAN = timedelta(seconds=1)
@@ -55,13 +58,12 @@ class Claimer:
         self, session: Session, request: ClaimRequest, *, now: datetime, lease_until: datetime
     ) -> Sequence[Row]:
         """In a transaction that has just released something. It may be in a lane that is new."""
-        lane_ids = self._lanes_of(request)
-        rows = await self._scan(session, request, lane_ids, now=now, lease_until=lease_until)
+        turn, *_ = self._turns(request)
+        if turn.limited is not None:
+            return []  # Whose turn it is claims by itself, under a lock that comes before all others.
+        rows = await self._scan(session, request, turn, request.limit, now=now, lease_until=lease_until)
         self._took_all = len(rows) < request.limit
-        if self._took_all:
-            self._positions.clear()
-        else:
-            self._remember(lane_ids, rows)
+        self._note(turn, rows, request.limit)
         return rows
 
     async def _may_find_something(self, request: ClaimRequest, now: datetime) -> bool:
@@ -77,22 +79,42 @@ class Claimer:
         starts_over = not timedelta(0) <= now - self._front_at < self._rescan
         if starts_over:
             await self._start_over(now)
-        lane_ids = self._lanes_of(request)
-        rows = await self._scan(self._database, request, lane_ids, now=now, lease_until=lease_until)
+        rows = await self._take_turns(request, now=now, lease_until=lease_until)
         if not rows and not starts_over:
             # An empty answer must mean that there is nothing, also behind us and in new lanes.
             remembered = bool(self._positions)
             if await self._start_over(now) or remembered:
-                lane_ids = self._lanes_of(request)
-                rows = await self._scan(self._database, request, lane_ids, now=now, lease_until=lease_until)
-        if len(rows) < request.limit:
-            self._positions.clear()
-        else:
-            self._remember(lane_ids, rows)
+                rows = await self._take_turns(request, now=now, lease_until=lease_until)
         return rows
 
-    def _lanes_of(self, request: ClaimRequest) -> Sequence[int]:
-        return sorted(number for lane, number in self._lanes.known.items() if lane.fits(request))
+    async def _take_turns(
+        self, request: ClaimRequest, *, now: datetime, lease_until: datetime
+    ) -> Sequence[Row]:
+        """From the first of them that have something. A request that found nothing has not been used."""
+        for turn in self._turns(request):
+            async with self._room(turn.limited, request.limit) as (session, room):
+                rows = await self._scan(session, request, turn, room, now=now, lease_until=lease_until)
+            self._note(turn, rows, room)
+            if rows:
+                return rows
+        return []
+
+    def _turns(self, request: ClaimRequest) -> Sequence[Turn]:
+        turns = self._lanes.turns(request)
+        if request.is_repeat:
+            return turns[:1]  # There it uses its id up, whatever it finds.
+        return sorted(turns, key=lambda turn: request.lot(turn.limited))
+
+    @asynccontextmanager
+    async def _room(self, limited: TenantId | None, wanted: int) -> AsyncIterator[tuple[Session, int]]:
+        """How many may be claimed, and for as long as that holds."""
+        if limited is None:
+            yield self._database, wanted
+            return
+        async with self._database.transaction() as session:
+            await session.fetch("tenant_lock", tenant_id=limited)
+            [row] = await session.fetch("tenant_room", tenant_id=limited)
+            yield session, wanted if row["room"] is None else max(0, min(wanted, row["room"]))
 
     async def _start_over(self, now: datetime) -> bool:
         """True if there are lanes that were not known before."""
@@ -104,19 +126,22 @@ class Claimer:
         self,
         session: Session,
         request: ClaimRequest,
-        lane_ids: Sequence[int],
+        turn: Turn,
+        limit: int,
         *,
         now: datetime,
         lease_until: datetime,
     ) -> Sequence[Row]:
+        if limit < 1:
+            return []
         try:
             return await session.fetch(
                 "claim",
-                *self._starts(lane_ids),
-                lane_ids=list(lane_ids),
+                *self._starts(turn.lane_ids),
+                lane_ids=list(turn.lane_ids),
                 request_id=request.id,
                 worker=request.worker,
-                limit=request.limit,
+                limit=limit,
                 priorities=PRIORITIES,
                 now=now,
                 lease_until=lease_until,
@@ -139,12 +164,16 @@ class Claimer:
         ]
         return (Rows("scan", ("lane_id", "priority", "due", "execution_id"), starts),)
 
-    def _remember(self, lane_ids: Sequence[int], rows: Sequence[Row]) -> None:
+    def _note(self, turn: Turn, rows: Sequence[Row], limit: int) -> None:
+        """How far the lanes are taken, for the next scan."""
+        if len(rows) < limit:
+            self._positions.clear()
+            return
         if not self._rescan or not self._database.dead_rows_linger:
             return
         # In the order of the scan, so the last one of a priority counts. If it is not the furthest, no harm.
         last = dict(zip(map(PRIORITY, rows), rows, strict=True))
         # A scan takes the first of all its lanes, so each of them is taken as far as that.
         self._positions |= {
-            (lane_id, priority): POSITION(row) for priority, row in last.items() for lane_id in lane_ids
+            (lane_id, priority): POSITION(row) for priority, row in last.items() for lane_id in turn.lane_ids
         }

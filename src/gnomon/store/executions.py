@@ -139,10 +139,8 @@ class SqlExecutions:
     ) -> Handover:
         claim = partial(self._claimer.claim_within, request=request, now=now, lease_until=lease_until)
         answers, went_on = await self._apply_all(decisions, claim, now=now)
-        if not went_on.claimed:
-            return Handover(answers, None, went_on.has_released)
         leased = await self._revisions.claimed(went_on.claimed, Hold(request.worker, now, lease_until))
-        return Handover(answers, leased, went_on.has_more or len(leased) == request.limit)
+        return Handover(answers, leased or None, went_on.has_more)
 
     async def _apply_all(
         self, decisions: Sequence[Decision], claim: ClaimWithin | None, *, now: datetime

@@ -1,17 +1,28 @@
-"""Lanes by number, remembered: they are few and only grow, so a process reads each once."""
+"""Lanes by number, remembered: they are few and only grow, so a process reads each once.
+
+A tenant with a limit is claimed from on its own: what it may still have is counted while nobody else counts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 from gnomon.core.job import Definition, TenantId
-from gnomon.core.lease import Lane
+from gnomon.core.lease import Lane, Offer
 from gnomon.store.database import Database
 from gnomon.store.rows import names_of, names_text
 
 # A lane with a lower number may commit after one with a higher number: look back this far for it.
 LATE_COMMITS_MAX = 1000
+
+
+class Turn(NamedTuple):
+    """Lanes that are claimed from together: of one tenant with a limit, or of all without one."""
+
+    limited: TenantId | None
+    lane_ids: tuple[int, ...]
 
 
 def lane_of(tenant_id: TenantId, definition: Definition) -> Lane:
@@ -23,15 +34,32 @@ class Lanes:
         self._database = database
         self._ids: dict[Lane, int] = {}
         self._newest = 0
+        self._limited: frozenset[TenantId] = frozenset()
 
     @property
     def known(self) -> Mapping[Lane, int]:
         return MappingProxyType(self._ids)
 
+    def turns(self, offer: Offer) -> list[Turn]:
+        """The lanes that fit. First those of tenants without a limit, also if there are none."""
+        lanes: dict[TenantId | None, list[int]] = {None: []}
+        for lane, number in self._ids.items():
+            if lane.fits(offer):
+                lanes.setdefault(self._limited_of(lane), []).append(number)
+        return [Turn(limited, tuple(sorted(numbers))) for limited, numbers in lanes.items()]
+
+    def beside(self, lane: Lane, offer: Offer) -> tuple[int, ...]:
+        """The lanes that are claimed from together with one of them."""
+        return next(turn.lane_ids for turn in self.turns(offer) if turn.limited == self._limited_of(lane))
+
+    def _limited_of(self, lane: Lane) -> TenantId | None:
+        return lane.tenant_id if lane.tenant_id in self._limited else None
+
     async def refresh(self) -> bool:
-        """Learn lanes that other processes made. True if there were any."""
+        """Learn lanes that other processes made, and who has a limit. True if there are new lanes."""
         known = len(self._ids)
         rows = await self._database.read("lanes_after", after=self._newest - LATE_COMMITS_MAX)
+        self._limited = frozenset(row["tenant_id"] for row in rows if row["limited"])
         for row in rows:
             lane = Lane(row["tenant_id"], row["queue"], row["kind"], names_of(row["capabilities"]))
             self._ids[lane] = row["lane_id"]

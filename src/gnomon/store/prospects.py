@@ -40,6 +40,8 @@ class Prospects:
             slots=row["slots"],
             taken=row["taken"],
             needed=tuple(needed),
+            tenant_running=row["tenant_running"],
+            tenant_limit=row["tenant_limit"],
         )
 
     async def recent(
@@ -55,7 +57,7 @@ class Prospects:
 
     async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
         await self._lanes.refresh()
-        lanes = [(number,) for lane, number in self._lanes.known.items() if lane.fits(offer)]
+        lanes = [(number,) for number in self._lanes.beside(place.lane, offer)]
         [row] = await self._database.read(
             "waiting_ahead",
             Rows("lane", ("id",), lanes),

@@ -10,7 +10,9 @@ from gnomon.core.worker import SILENT
 from gnomon.store.database import Database
 from gnomon.store.diagnosis import INVARIANTS, SqlDiagnosis
 
-QUEUES_MAX = 100  # Names are the users' own: more of them than this are no use to a graph.
+# Names are the users' own: more of them than this are no use to a graph.
+QUEUES_MAX = 100
+TENANTS_MAX = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,13 @@ class QueueReport:
 
 
 @dataclass(frozen=True, slots=True)
+class TenantReport:
+    name: str
+    weight: int
+    running: int
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     queues: tuple[QueueReport, ...]
     running: int
@@ -30,7 +39,10 @@ class Report:
     workers: int
     next_run_time: datetime | None
     dead_rows: Mapping[str, int]  # By table; where rows do not linger, there are none.
-    blocked: int  # Due, and waiting for a slot of their job.
+    blocked: Mapping[
+        str, int
+    ]  # By the limit that executions wait for that are due: of a `job`, or a `tenant`.
+    tenants: tuple[TenantReport, ...]  # Those that have work.
     broken: Mapping[str, int]  # By the name of the invariant, at most FOUND_MAX each.
 
 
@@ -42,6 +54,7 @@ class SqlReports:
     async def now(self, now: datetime) -> Report:
         queues = await self._database.read("report_queues", now=now, limit=QUEUES_MAX)
         [totals] = await self._database.read("report_totals", now=now, seen_after=now - SILENT)
+        tenants = await self._database.read("report_tenants", now=now, limit=TENANTS_MAX)
         return Report(
             tuple(QueueReport(row["queue"], row["state"], row["depth"], row["due"]) for row in queues),
             totals["running"],
@@ -50,6 +63,7 @@ class SqlReports:
             totals["workers"],
             totals["next_run_time"],
             {row["name"]: row["dead"] for row in await self._database.read("report_dead_rows")},
-            totals["blocked"],
+            {"job": totals["blocked_by_job"], "tenant": totals["blocked_by_tenant"]},
+            tuple(TenantReport(row["name"], row["weight"], row["running"]) for row in tenants),
             {one.name: len(await self._diagnosis.look(one, now=now)) for one in INVARIANTS if one.is_of_time},
         )

@@ -21,15 +21,14 @@ ClaimWithin: TypeAlias = Callable[[Session], Awaitable[Sequence[Row]]]
 
 
 class WentOn(NamedTuple):
-    """What ends of tasks brought about: ends that were refused, and what was claimed of what follows.
+    """What ends of tasks brought about: ends that were refused, and what was claimed in their transaction.
 
-    `has_more`: more may begin after the transaction than it released.
+    `has_more`: not all that follows them is among it.
     """
 
     refused: Sequence[Row] = ()
     claimed: Sequence[Row] = ()
-    has_more: bool = False
-    has_released: bool = True
+    has_more: bool = True
 
 
 class Member(NamedTuple):
@@ -52,9 +51,9 @@ async def end_tasks(progress: Progress, decisions: Sequence[Decision], claim: Cl
     refused = {(row["execution_id"], row["claim"]) for row in answer}
     accepted = [one for one in members if one.claim not in refused]
     await progress.take(await _ends(progress, accepted, decisions))
-    claimed = await claim(session) if claim is not None and progress.has_released else ()
-    has_more = bool(progress.to_start or progress.ended)
-    return WentOn(answer, claimed, has_more=has_more, has_released=has_more or progress.has_released)
+    claimed = await claim(session) if claim is not None and progress.released else ()
+    left = progress.released.difference(row["execution_id"] for row in claimed)
+    return WentOn(answer, claimed, bool(left or progress.has_let_go or progress.to_start or progress.ended))
 
 
 async def _lock_runs_of(progress: Progress, claims: Sequence[Claim]) -> list[Member]:

@@ -53,7 +53,8 @@ class _Loaded:
 
 @dataclass(slots=True)
 class Progress:
-    """For whoever commits: `to_start`, inner runs to begin; `ended`, workflows of which a run has ended.
+    """For whoever commits: `to_start`, inner runs to begin; `released`, executions that can be claimed, and
+    `has_let_go`, that there may be more of them; `ended`, workflows of which a run has ended.
 
     `ended_for_a_time`: those whose run had a nominal time, so that it may belong to a backfill. `unreadable`:
     runs to which nothing happened, since nobody here can read what they run. `gives_up`: runs come to their
@@ -68,7 +69,8 @@ class Progress:
     ended: set[UUID] = field(default_factory=set)
     ended_for_a_time: set[UUID] = field(default_factory=set)
     unreadable: set[UUID] = field(default_factory=set)
-    has_released: bool = False
+    released: set[UUID] = field(default_factory=set)
+    has_let_go: bool = False
     gives_up: bool = False
 
     async def lock(self, run_ids: Iterable[UUID]) -> None:
@@ -165,14 +167,14 @@ class Progress:
         for run_id, event in await releases.write(*self._rows({} if is_new else changes)):
             follows.setdefault(run_id, []).append(event)
         self.to_start += releases.inner
-        self.has_released |= releases.has_work
+        self.released |= releases.executions
         for run_id, change in changes.items():
             await self._revive(run_id, change)
             if change.gate is not None:
                 await self.session.fetch(
                     "run_hold" if change.gate is Gate.HOLD else "run_let_go", run_id=run_id
                 )
-                self.has_released |= change.gate is Gate.LET_GO
+                self.has_let_go |= change.gate is Gate.LET_GO
             if change.sweep:
                 for stopped, events in (await self._sweep(run_id)).items():
                     follows.setdefault(stopped, []).extend(events)

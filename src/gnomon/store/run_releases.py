@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import assert_never
+from typing import Any, assert_never
 from uuid import UUID
 
 from gnomon.core.dag import task_revision
@@ -21,6 +21,7 @@ _RELEASED = (
     "execution_id", "tenant_id", "job_id", "revision", "dag_run_id", "task", "round", "item", "input",
     "nominal_time", "waits_for", "priority",
 )  # fmt: skip
+_WAITS_FOR = _RELEASED.index("waits_for")
 _UNIFORM = frozenset({"job_id", "dag_run_id", "round"})
 PLACE_MAX = (1 << 16) - 1
 _HOLD = ("dag_run_id", "task", "tenant_id", "round", "event", "correlation", "until")
@@ -33,7 +34,7 @@ class Releases:
     session: Session
     now: datetime
     inner: list[tuple[UUID, UUID]] = field(default_factory=list)
-    _tasks: list[tuple[object, ...]] = field(default_factory=list)
+    _tasks: list[tuple[Any, ...]] = field(default_factory=list)
     _holds: list[tuple[object, ...]] = field(default_factory=list)
     _runs: list[tuple[LockedRun, Release, SubDag]] = field(default_factory=list)
 
@@ -53,8 +54,9 @@ class Releases:
                     assert_never(other)
 
     @property
-    def has_work(self) -> bool:
-        return bool(self._tasks)
+    def executions(self) -> set[UUID]:
+        """Those that begin now."""
+        return {row[0] for row in self._tasks if row[_WAITS_FOR] is None}
 
     async def write(self, tasks: Rows, runs: Rows) -> list[tuple[UUID, Event]]:
         """With rows as they shall be. Returns the ends of what could not begin."""

@@ -74,3 +74,11 @@ def _with_mode(path: Path, mode: int, look: object) -> str:
         return str(look())  # type: ignore[operator]
     finally:
         path.chmod(0o600)
+
+
+def test_the_tenant_has_a_limit_that_can_be_set_and_lifted(desk: Desk) -> None:
+    assert desk.json("tenant", "limit", "50")["max_concurrent"] == 50
+    assert desk.json("tenant", "show")["max_concurrent"] == 50
+    assert "neither a whole number" in desk("tenant", "limit", "many", exit_code=2).stderr
+    desk("tenant", "limit", "0", exit_code=2)
+    assert desk.json("tenant", "limit", "none")["max_concurrent"] is None

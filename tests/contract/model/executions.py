@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
@@ -61,12 +61,23 @@ class ModelExecutions:
         if request.id in self.state.requests:
             return [run.leased() for run in runs if run.lease and run.lease.request.id == request.id]
         fitting = [run for run in runs if run.is_ready and run.due <= now and run.lane.fits(request)]
-        if fitting or request.is_repeat:
+        picked = next(filter(None, self._turns(fitting, request)), [])
+        if picked or request.is_repeat:
             self.state.requests[request.id] = now
-        for run in fitting[: request.limit]:
+        for run in picked:
             run.claim += 1
             run.lease = Lease(request, started_at=now, until=lease_until)
-        return [run.leased() for run in fitting[: request.limit]]
+        return [run.leased() for run in picked]
+
+    def _turns(self, fitting: list[Run], request: ClaimRequest) -> Iterator[list[Run]]:
+        turns = {None} if request.is_repeat else {None, *map(self.state.limited, fitting)}
+        for turn in sorted(turns, key=request.lot):
+            room = request.limit
+            if turn is not None:
+                limit = self.state.tenants[turn].max_concurrent
+                assert limit is not None
+                room = max(0, min(room, limit - self.state.running(turn)))
+            yield [run for run in fitting if self.state.limited(run) == turn][:room]
 
     async def renew(self, claims: Sequence[Claim], *, lease_until: datetime) -> Sequence[Renewed]:
         answer = []
@@ -117,7 +128,9 @@ class ModelExecutions:
     async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
         own = (-place.priority, place.due, place.execution_id)
         ready = [run for run in self.state.runs.values() if run.is_ready and run.due <= now]
-        before = [run for run in ready if run.lane.fits(offer) and (-run.priority, run.due, run.id) < own]
+        turn = self.state.limited(self.state.runs[place.execution_id])
+        rivals = [run for run in ready if run.lane.fits(offer) and self.state.limited(run) == turn]
+        before = [run for run in rivals if (-run.priority, run.due, run.id) < own]
         return min(len(before), limit)
 
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:

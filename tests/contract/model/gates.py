@@ -98,6 +98,8 @@ def place(state: State, run: Run) -> Place:
         slots=slots(job.definition),
         taken=_taken(state, job),
         needed=tuple(Needed(one, state.jobs[one].name) for one in unmet if run.waits_for is WaitsFor.JOBS),
+        tenant_running=0 if state.limited(run) is None else state.running(run.tenant_id),
+        tenant_limit=state.tenants[run.tenant_id].max_concurrent,
     )
 
 

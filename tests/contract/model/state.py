@@ -182,6 +182,13 @@ class State:
         run = self.runs.get(claim.execution_id)
         return run if run is not None and run.holds(claim) else None
 
+    def running(self, tenant_id: TenantId) -> int:
+        return sum(run.lease is not None for run in self.runs.values() if run.tenant_id == tenant_id)
+
+    def limited(self, run: Run) -> TenantId | None:
+        """Whose limit it counts for, if its tenant has one."""
+        return None if self.tenants[run.tenant_id].max_concurrent is None else run.tenant_id
+
     def answered(self, tenant_id: TenantId, idempotency: Idempotency | None) -> object | None:
         """What the same request was answered before. Raises IdempotencyConflict if it was another one."""
         if idempotency is None or (tenant_id, idempotency.key) not in self.answers:

@@ -19,9 +19,10 @@ from gnomon.client.surroundings import Surroundings
 from gnomon.core.execution import ExecutionId, WorkerId
 from gnomon.core.explaining import Obstacle
 from gnomon.core.ids import IdSource
-from gnomon.core.job import Definition
+from gnomon.core.job import DEFAULT_TENANT, Definition
 from gnomon.core.lease import ClaimRequest
 from gnomon.core.lifecycle import Succeeded
+from gnomon.core.records import Tenant
 from gnomon.core.schedule import Interval, Overlap, Schedule
 from gnomon.core.worker import Registration, Worker
 from gnomon.engine.scheduler import Scheduler
@@ -38,6 +39,11 @@ KINDS, QUEUES, CAPABILITIES = ("report", "mail"), ("default", "slow"), ("gpu", "
 async def codes(office: Office, execution_id: ExecutionId) -> set[Obstacle]:
     found = await office.client.explaining.execution(execution_id)
     return {reason.code for reason in found.reasons}
+
+
+async def limit_tenant(store: SqlStore, max_concurrent: int | None) -> None:
+    tenant = Tenant(DEFAULT_TENANT, "default", max_concurrent=max_concurrent)
+    await store.tenants.save(tenant, now=ManualClock().now())
 
 
 async def register(office: Office, name: str = "ada", **fields: object) -> None:
@@ -75,6 +81,22 @@ async def test_all_reasons_are_told_at_once(office: Office) -> None:
     await register(office)
 
     assert await codes(office, run.id) == {Obstacle.NOT_DUE, Obstacle.WAITS_FOR_SLOT, Obstacle.NO_WORKER}
+
+
+async def test_who_waits_for_its_tenant_is_told_the_numbers(office: Office) -> None:
+    job = await office.client.jobs.create(Draft("a", report()))
+    await register(office, slots=10)
+    runs = [await office.client.executions.enqueue(Ask(job.id)) for _ in range(3)]
+    await limit_tenant(office.store, 2)
+
+    [behind] = (await office.client.explaining.execution(runs[2].id)).reasons
+    assert (behind.code, behind.details) == (
+        Obstacle.BEHIND_OTHERS,
+        {"ahead": 2, "worker_id": "ada", "free": 2},
+    )
+    assert len(await office.claim()) == 2
+    [reason] = (await office.client.explaining.execution(runs[2].id)).reasons
+    assert (reason.code, reason.details) == (Obstacle.TENANT_LIMIT, {"running": 2, "limit": 2})
 
 
 async def test_who_waits_for_a_job_is_told_for_which(office: Office) -> None:
@@ -151,6 +173,7 @@ worlds = st.fixed_dictionaries(
             st.tuples(offers, st.integers(1, 3), st.sampled_from(["live", "silent", "draining"])), max_size=3
         ),
         "claimed": st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=3),
+        "tenant_limit": st.none() | st.integers(1, 3),
     }
 )
 
@@ -193,6 +216,7 @@ async def _compare(template: Path, world: dict) -> None:  # type: ignore[type-ar
 
 
 async def _build(store: SqlStore, client: Client, clock: ManualClock, ids: IdSource, world: dict) -> None:  # type: ignore[type-arg]
+    await limit_tenant(store, world["tenant_limit"])
     made = []
     for number, (definition, depends) in enumerate(world["jobs"]):
         needed = frozenset({made[-1].id}) if depends and made else frozenset()

@@ -159,6 +159,13 @@ BUGS = (
         "        return LEARN_EVERY",
     ),
     bug(
+        "who lost touch with the database trusts its own clock",
+        "engine/worker.py",
+        "        await self._clock.sure()\n",
+        "",
+        caught_by="tests/integration/engine/test_clock.py",
+    ),
+    bug(
         "the way of an answer is not taken off the time",
         "engine/clock.py",
         "- answered\n",

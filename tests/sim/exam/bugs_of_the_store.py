@@ -178,4 +178,11 @@ BUGS = (
         "watched AND NOT in_run AND NOT cancel_requested AND 0",
         caught_by="tests/contract/test_overlap.py",
     ),
+    bug(
+        "a tenant may have one more than its limit",
+        "store/claimer.py",
+        'max(0, min(wanted, row["room"]))',
+        'max(0, min(wanted, row["room"] + 1))',
+        caught_by="tests/contract/test_tenant_limits.py",
+    ),
 )

@@ -161,8 +161,8 @@ BUGS = (
     bug(
         "workflow: what follows a task is handed out twice",
         "engine/worker.py",
-        "        if self._is_asked_for or (self._unanswered",
-        "        if (self._unanswered",
+        "return not self._is_asked_for and (",
+        "return (",
         caught_by="tests/integration/engine/test_handovers.py",
     ),
     bug(

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import httpcore
 
-from gnomon.client.remote.wire import TROUBLE, Address, ServerRefused, answer_of, request_to, trusted
-from gnomon.errors import StoreUnavailable
+from gnomon.client.remote.wire import TROUBLE, Address, answer_of, request_to, trusted
+from gnomon.errors import ServerRefused, StoreUnavailable
 
 PATIENCE = timedelta(seconds=15)
 CONNECT_SECONDS = 5.0

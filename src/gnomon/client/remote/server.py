@@ -15,14 +15,13 @@ from gnomon.client.remote.wire import (
     TROUBLE,
     Address,
     Request,
-    ServerRefused,
     answer_of,
     request_to,
     trusted,
     unreachable,
 )
 from gnomon.core.limits import PAGE_LIMIT_MAX
-from gnomon.errors import GnomonError, ServerUnreachable
+from gnomon.errors import GnomonError, ServerRefused, ServerUnreachable
 
 PATIENCE_SECONDS = 30.0
 CONNECT_SECONDS = 5.0

@@ -4,36 +4,19 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import httpcore
 import msgspec
 
-from gnomon.errors import GnomonError, InvalidInput, ServerUnreachable
+from gnomon.errors import InvalidInput, ServerRefused, ServerUnreachable
 
 USER_AGENT = "gnomon"
 _READABLE_MAX = 200
 
 # What means that nobody knows whether the call was heard.
 TROUBLE = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError)
-
-
-class ServerRefused(GnomonError):
-    """An error that a server answered with: its code, its words, and the id to look for in its log."""
-
-    def __init__(
-        self, code: str, message: str, *, status: int, request_id: str | None, details: Mapping[str, Any]
-    ) -> None:
-        super().__init__(message)
-        self.code = code
-        self.http_status = status
-        self.request_id = request_id
-        self._details = details
-
-    @property
-    def details(self) -> Mapping[str, object]:
-        return self._details
 
 
 class Address(NamedTuple):

@@ -16,7 +16,7 @@ from uuid import UUID
 import msgspec
 
 from gnomon.client.remote.line import PATIENCE, Line, batches
-from gnomon.client.remote.wire import Address, ServerRefused
+from gnomon.client.remote.wire import Address
 from gnomon.client.remote.work_forms import (
     Claimed,
     CompleteAnswer,
@@ -40,7 +40,7 @@ from gnomon.core.job import Revision
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.records import Checkpoint, LogLine
 from gnomon.core.worker import Registration, Worker
-from gnomon.errors import LeaseLost, StoreUnavailable, WorkerNotFound
+from gnomon.errors import LeaseLost, ServerRefused, StoreUnavailable, WorkerNotFound
 from gnomon.store.base import Applied, Decision, Handover
 
 # A claim that finds nothing waits for so long at the server. A drain waits for it, so it is not longer.

@@ -4,8 +4,12 @@ SELECT queue.execution_id, queue.job_id, queue.tenant_id, queue.priority, queue.
        (SELECT count(*) FROM leases WHERE leases.job_id = queue.job_id AND leases.watched)
        + (SELECT count(*) FROM queue AS ready
           WHERE ready.job_id = queue.job_id AND ready.watched
-            AND (ready.waits_for IS NULL OR ready.waits_for = 'tasks')) AS taken
+            AND (ready.waits_for IS NULL OR ready.waits_for = 'tasks')) AS taken,
+       tenants.max_concurrent AS tenant_limit,
+       CASE WHEN tenants.max_concurrent IS NULL THEN 0
+            ELSE (SELECT count(*) FROM leases WHERE leases.tenant_id = tenants.id) END AS tenant_running
 FROM queue
 JOIN lanes ON lanes.id = queue.lane_id
 JOIN jobs ON jobs.id = queue.job_id
+JOIN tenants ON tenants.id = queue.tenant_id
 WHERE queue.execution_id = :execution_id AND queue.tenant_id = :tenant_id
