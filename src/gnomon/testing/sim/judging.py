@@ -28,7 +28,7 @@ ANSWERED_AGAIN = "submit answered again"
 LEFT_IN_PEACE = "drain that waits for a run"
 
 # What is not judged world by world.
-# L9: Gnomon fences by claim, not by boot: what a dead process has sent still counts while its claim is current.
+# L9: Gnomon fences by claim, not by boot: what a dead process has sent counts while its claim is current.
 # L10 asks whether a whole campaign needed the fence; of many worlds together, `uncovered` does.
 LEFT_OUT = frozenset({"L9", "L10"})
 # One broken rule must not hide another.
