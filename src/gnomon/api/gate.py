@@ -6,7 +6,6 @@ The policy is that of the matched route; nothing is decided by the text of a pat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -30,9 +29,12 @@ class Gate:
         self._body_bytes_max = body_bytes_max
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        with closing_with_status() if scope["type"] == "websocket" else nullcontext():
-            admitted = await self._admitted(scope, receive)
-        await self._app(scope, admitted, send)
+        if scope["type"] == "websocket":
+            with closing_with_status():
+                receive = await self._admitted(scope, receive)
+        else:
+            receive = await self._admitted(scope, receive)
+        await self._app(scope, receive, send)
 
     async def _admitted(self, scope: Any, receive: Receive) -> Receive:
         handler = scope["route_handler"]

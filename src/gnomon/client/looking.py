@@ -7,27 +7,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gnomon.core.execution import RecentRun
-from gnomon.core.job import Job, JobId, TenantId
+from gnomon.core.job import JobId, TenantId
+from gnomon.core.shown import ShownJob
 from gnomon.errors import JobNotFound
 from gnomon.store.base import Store
 
 RECENT_MAX = 10
-KNOWN_MAX = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A job and its newest executions, newest first.
+class Look(NamedTuple):
+    """A job and its newest executions, newest first."""
 
-    All who share a look may share what is made of it: `made` is for them to fill.
-    """
-
-    job: Job
+    job: ShownJob
     recent: Sequence[RecentRun]
-    made: dict[str, bytes] = field(default_factory=dict, compare=False)
 
 
 class Looking:
@@ -36,8 +31,6 @@ class Looking:
         self._tenant_id = tenant_id
         self._waiting: dict[JobId, list[asyncio.Future[Look]]] = {}
         self._reading: set[asyncio.Task[None]] = set()
-        # The last look at each: where nothing has changed since, what was made of it is still good.
-        self._known: dict[JobId, Look] = {}
 
     async def at(self, job_id: JobId) -> Look:
         """Raises JobNotFound."""
@@ -56,7 +49,7 @@ class Looking:
 
     async def _read(self, taken: Mapping[JobId, Sequence[asyncio.Future[Look]]]) -> None:
         try:
-            jobs = await self._jobs(list(taken))
+            jobs = {job.id: job for job in await self._store.jobs.shown(self._tenant_id, list(taken))}
             recent = await self._store.executions.recent(self._tenant_id, jobs, limit=RECENT_MAX)
         except Exception as error:  # It belongs to those who asked.
             for waiting in taken.values():
@@ -64,24 +57,7 @@ class Looking:
             return
         for job_id, waiting in taken.items():
             job = jobs.get(job_id)
-            _answer(waiting, JobNotFound(job_id) if job is None else self._look(job, recent[job_id]))
-
-    def _look(self, job: Job, recent: Sequence[RecentRun]) -> Look:
-        look, known = Look(job, recent), self._known.get(job.id)
-        if known == look:
-            return known
-        if len(self._known) >= KNOWN_MAX:
-            self._known.clear()
-        self._known[job.id] = look
-        return look
-
-    async def _jobs(self, job_ids: list[JobId]) -> Mapping[JobId, Job]:
-        if len(job_ids) > 1:
-            return {job.id: job for job in await self._store.jobs.many(self._tenant_id, job_ids)}
-        try:
-            return {job_ids[0]: await self._store.jobs.get(self._tenant_id, job_ids[0])}
-        except JobNotFound:
-            return {}
+            _answer(waiting, JobNotFound(job_id) if job is None else Look(job, recent[job_id]))
 
 
 def _answer(waiting: Sequence[asyncio.Future[Look]], answer: Look | Exception) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import TypedDict
 from uuid import UUID
@@ -14,6 +15,7 @@ from gnomon.core.job import Job, JobId, JobStatus, NewJob, Revision, TenantId, s
 from gnomon.core.lifecycle import JobChange
 from gnomon.core.limits import check_batch, check_limit
 from gnomon.core.records import JobFilter, Page
+from gnomon.core.shown import ShownJob
 from gnomon.errors import (
     JobAlreadyExists,
     JobFired,
@@ -22,7 +24,7 @@ from gnomon.errors import (
     TenantNotFound,
     VersionConflict,
 )
-from gnomon.store.database import Database, ForeignKeyViolation, Rows, Session, UniqueViolation
+from gnomon.store.database import Database, ForeignKeyViolation, Row, Rows, Session, UniqueViolation
 from gnomon.store.gates import Gates, await_jobs, watch
 from gnomon.store.gates import wanted as in_order
 from gnomon.store.idempotency import first_answer
@@ -30,12 +32,12 @@ from gnomon.store.lanes import Lanes, lane_of
 from gnomon.store.rows import (
     INTEGER_MAX,
     LAST_ID,
-    KnownJobs,
     definition_columns,
     ids_text,
     job_of,
     names_text,
     revision_of,
+    shown_job_of,
 )
 
 JOB_BATCH_MAX = 1000
@@ -52,7 +54,6 @@ class SqlJobs:
         self._database = database
         self._lanes = lanes
         self._gates = gates
-        self._known = KnownJobs()
 
     async def create(
         self, jobs: Sequence[NewJob], *, now: datetime, idempotency: Idempotency | None = None
@@ -114,13 +115,17 @@ class SqlJobs:
         rows = await self._database.read("job_get", tenant_id=tenant_id, job_id=job_id)
         if not rows:
             raise JobNotFound(job_id)
-        return self._known.of(rows[0])
+        return job_of(rows[0])
 
     async def many(self, tenant_id: TenantId, job_ids: Collection[JobId]) -> Sequence[Job]:
-        check_batch(len(job_ids), field="jobs", size_max=JOB_BATCH_MAX)
-        wanted = _wanted(dict.fromkeys(job_ids))
-        rows = await self._database.read("jobs_get", wanted, tenant_id=tenant_id)
-        return [self._known.of(row) for row in rows]
+        return [job_of(row) for row in await self._read("jobs_get", tenant_id, job_ids)]
+
+    async def shown(self, tenant_id: TenantId, job_ids: Collection[JobId]) -> Sequence[ShownJob]:
+        return [shown_job_of(row) for row in await self._read("jobs_shown", tenant_id, job_ids)]
+
+    async def _read(self, statement: str, tenant_id: TenantId, ids: Collection[JobId]) -> Sequence[Row]:
+        check_batch(len(ids), field="jobs", size_max=JOB_BATCH_MAX)
+        return await self._database.read(statement, _wanted(dict.fromkeys(ids)), tenant_id=tenant_id)
 
     async def named(self, tenant_id: TenantId, name: str) -> Job:
         rows = await self._database.read("job_named", tenant_id=tenant_id, name=name)
@@ -136,14 +141,8 @@ class SqlJobs:
             "jobs_page",
             tenant_id=tenant_id,
             after=after or LAST_ID,
-            status=wanted.status,
-            kind=wanted.kind,
-            name=wanted.name,
-            tag=wanted.tag,
-            type=wanted.type,
-            next_run_before=wanted.next_run_before,
-            next_run_after=wanted.next_run_after,
             limit=limit + 1,
+            **asdict(wanted),
         )
         jobs = tuple(job_of(row) for row in rows[:limit])
         return Page(jobs, jobs[-1].id if len(rows) > limit else None)
