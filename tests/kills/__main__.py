@@ -38,7 +38,7 @@ def main() -> int:
 
 
 async def _run(rounds: int, seed: int, console: Console) -> int:
-    """Both stores at a time: a node that starts keeps one processor busy, and most machines have two."""
+    """Both stores at a time: a node that starts keeps one processor busy, and others wait for it."""
     began = time.monotonic()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Nursery() as nursery, Progress(*columns, console=console) as progress:

@@ -1,6 +1,6 @@
 """A line to one API node: plain HTTP over a connection that is kept.
 
-A client for general use costs more than the node it calls, and there are only two processors for both.
+A client for general use takes as much time as the node that it calls, and the node needs it.
 """
 
 from __future__ import annotations

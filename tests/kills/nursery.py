@@ -121,7 +121,8 @@ def _fork(command: Command, folder: str, words: Sequence[str]) -> int:
 
 def _become_a_node(command: Command, folder: str, words: Sequence[str]) -> None:
     os.chdir(folder)
-    nothing, log = os.open(os.devnull, os.O_RDONLY), os.open(LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    log = os.open(LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for own, theirs in ((0, nothing), (1, log), (2, log)):
         os.dup2(theirs, own)
     command(words)

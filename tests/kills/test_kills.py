@@ -51,7 +51,7 @@ async def test_on_postgresql_many_posts_with_one_key_make_one_job(
 
 
 async def test_on_a_file_what_was_acknowledged_stays_and_what_was_not_ends_as_one_job(on_file: Kills) -> None:
-    victims = [Victim.NODE, Victim.NODES, Victim.NODE]
+    victims = [Victim.NODE, Victim.NODES]
     await on_file.run(victims)
     _must_be_clean(on_file.tally, victims)
 
@@ -59,7 +59,7 @@ async def test_on_a_file_what_was_acknowledged_stays_and_what_was_not_ends_as_on
 async def test_on_postgresql_what_was_acknowledged_stays_and_what_was_not_ends_as_one_job(
     tmp_path: Path, nursery: Nursery, server: PostgresServer
 ) -> None:
-    victims = [Victim.NODE, Victim.DATABASE, Victim.NODES, Victim.DATABASE]
+    victims = [Victim.DATABASE, Victim.NODE, Victim.DATABASE]
     kills = Kills(tmp_path, await server.create_database("kills"), seed=2, nursery=nursery, server=server)
     await kills.run(victims)
     _must_be_clean(kills.tally, victims)
