@@ -115,31 +115,26 @@ def job_answer(job: Job) -> JobAnswer:
     return JobAnswer(**job_fields(shown_job(job)))
 
 
-def job_details(job: ShownJob, recent: Sequence[RecentRun]) -> JobDetails:
-    """`recent` are its newest executions: what runs, and what ended last, is among them."""
+def job_details(job: ShownJob, recent: Sequence[RecentRun]) -> dict[str, Any]:
+    """The fields of JobDetails. Among `recent`, its newest executions, is what runs and what ended last."""
     running = next((one for one in recent if one.status is ExecutionStatus.RUNNING), None)
     ended = next((one for one in recent if one.status and one.status.is_final), None)
     latest = running or (recent[0] if recent else None)
-    return JobDetails(
-        **job_fields(job),
-        current_run=None
-        if running is None
-        else CurrentRun(
-            run_id=str(running.id),
-            execution_id=str(running.id),
-            started_at=running.started_at,
-            worker_id=running.worker,
-        ),
-        last_run=None
-        if ended is None
-        else LastRun(
-            run_id=str(ended.id),
-            execution_id=str(ended.id),
-            status=str(ended.status),
-            completed_at=ended.finished_at,
-        ),
-        retry_count=0 if latest is None else _retries(latest),
+    fields = job_fields(job)
+    fields["current_run"] = running and CurrentRun(
+        run_id=str(running.id),
+        execution_id=str(running.id),
+        started_at=running.started_at,
+        worker_id=running.worker,
     )
+    fields["last_run"] = ended and LastRun(
+        run_id=str(ended.id),
+        execution_id=str(ended.id),
+        status=str(ended.status),
+        completed_at=ended.finished_at,
+    )
+    fields["retry_count"] = 0 if latest is None else _retries(latest)
+    return fields
 
 
 def _retries(run: RecentRun) -> int:

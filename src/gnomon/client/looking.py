@@ -50,7 +50,8 @@ class Looking:
     async def _read(self, taken: Mapping[JobId, Sequence[asyncio.Future[Look]]]) -> None:
         try:
             jobs = {job.id: job for job in await self._store.jobs.shown(self._tenant_id, list(taken))}
-            recent = await self._store.executions.recent(self._tenant_id, jobs, limit=RECENT_MAX)
+            # Of the same jobs in the same order: a store may have them at hand still.
+            recent = await self._store.executions.recent(self._tenant_id, list(jobs), limit=RECENT_MAX)
         except Exception as error:  # It belongs to those who asked.
             for waiting in taken.values():
                 _answer(waiting, error)
