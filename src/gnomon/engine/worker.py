@@ -70,6 +70,8 @@ class Worker:
     # Claiming ------------------------------------------------------------------------------------------
 
     async def step(self) -> timedelta:
+        # First: from here to the claim nothing is waited for, so that who drains knows of every claim.
+        await self._clock.sure()
         free = min(self.registration.slots - len(self._attempts), CLAIM_MAX)
         may_ask = free > 0 and not self.is_draining and not self._completer.is_behind
         if self._unanswered is None and not may_ask:
@@ -79,7 +81,6 @@ class Worker:
 
     async def _claim(self, limit: int) -> Sequence[Leased]:
         """A request whose answer got lost is asked again until it is answered: it may have claimed."""
-        await self._clock.sure()
         now = self._clock.now()
         if self._unanswered is not None:
             request = replace(self._unanswered, is_repeat=True)
