@@ -67,12 +67,11 @@ class Claimer:
         starts_over = not timedelta(0) <= now - self._front_at < self._rescan
         if starts_over:
             await self._start_over(now)
+        remembered = bool(self._positions)
         rows = await self._take_turns(request, now=now, lease_until=lease_until)
-        if not rows and not starts_over:
-            # An empty answer must mean that there is nothing, also behind us and in new lanes.
-            remembered = bool(self._positions)
-            if await self._start_over(now) or remembered:
-                rows = await self._take_turns(request, now=now, lease_until=lease_until)
+        # An empty answer must mean that there is nothing, also behind us and in new lanes.
+        if not rows and not starts_over and (await self._start_over(now) or remembered):
+            rows = await self._take_turns(request, now=now, lease_until=lease_until)
         return rows
 
     async def _take_turns(
