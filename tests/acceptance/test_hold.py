@@ -8,8 +8,8 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
