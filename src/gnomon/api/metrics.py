@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter as CountsOf
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 from litestar import Response, get
 from prometheus_client import CollectorRegistry
@@ -28,23 +28,12 @@ METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "WS"})
 ENDS = {"COMPLETED": "completed", "FAILED": "failed", "TIMEOUT": "failed", "CANCELLED": "cancelled"}
 
 
-class Buckets(Protocol):
-    """See Spans in engine/telemetry.py."""
-
-    BOUNDS: ClassVar[Sequence[float]]
-
-    @property
-    def counts(self) -> Sequence[int]: ...
-    @property
-    def seconds(self) -> float: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Inside:
     """What the engine of this process tells of itself. Words are those of the tables below."""
 
     counts: Callable[[], Mapping[str, int]] = dict
-    spans: Callable[[], Mapping[str, Buckets]] = dict
+    spans: Callable[[], Mapping[str, Spans]] = dict
     gauges: Callable[[], Mapping[str, float | None]] = dict
 
 
@@ -161,7 +150,7 @@ class Metrics:
                 yield GaugeMetricFamily(*_OWN[word], value=value)
 
 
-def _buckets(spans: Buckets) -> list[tuple[str, float]]:
+def _buckets(spans: Spans) -> list[tuple[str, float]]:
     bounds = [*map(str, spans.BOUNDS), "+Inf"]
     return list(zip(bounds, accumulate(spans.counts), strict=True))
 
