@@ -20,12 +20,19 @@ from gnomon.errors import (
     JobAlreadyExists,
     JobFired,
     JobNotFound,
-    StoreUnavailable,
     TenantNotFound,
     VersionConflict,
 )
-from gnomon.store.database import Database, ForeignKeyViolation, Row, Rows, Session, UniqueViolation
-from gnomon.store.gates import Gates, await_jobs, watch
+from gnomon.store.database import (
+    Database,
+    ForeignKeyViolation,
+    Row,
+    Rows,
+    Session,
+    UniqueViolation,
+    again_after_deadlock,
+)
+from gnomon.store.gates import Gates, await_jobs, end_runs, watch
 from gnomon.store.gates import wanted as in_order
 from gnomon.store.idempotency import first_answer
 from gnomon.store.lanes import Lanes, lane_of
@@ -41,7 +48,6 @@ from gnomon.store.rows import (
 )
 
 JOB_BATCH_MAX = 1000
-ROUNDS_MAX = 100
 
 
 class _Key(TypedDict):
@@ -81,6 +87,7 @@ class SqlJobs:
                 return made  # The ids are the caller's own: this very call happened before.
             raise await self._name_clash(violation, tenant_id, jobs) from None
 
+    @again_after_deadlock
     async def change(
         self, changes: Sequence[JobChange], *, now: datetime, idempotency: Idempotency | None = None
     ) -> Sequence[Job]:
@@ -210,7 +217,7 @@ class SqlJobs:
         if watched and not job["watched"]:
             await watch(session, change.job_id, awaited=False)
         if change.ends_executions:
-            await _end_executions(session, now=now, **key)
+            await end_runs(session, now=now, **key)
 
     async def _check_dependencies(
         self, session: Session, tenant_id: TenantId, jobs: Sequence[NewJob] | Sequence[JobChange]
@@ -256,17 +263,6 @@ async def _lock(session: Session, tenant_id: TenantId, jobs: Sequence[NewJob] | 
         await session.fetch("tenant_lock", tenant_id=tenant_id)
         own = {job.job_id for job in jobs if isinstance(job, JobChange)}
         await session.fetch("jobs_lock", in_order(needed | own), tenant_id=tenant_id)
-
-
-async def _end_executions(session: Session, *, job_id: JobId, tenant_id: TenantId, now: datetime) -> None:
-    """Claims and retries move executions between our statements: go on until there is nothing left."""
-    key: _Key = {"job_id": job_id, "tenant_id": tenant_id}
-    for _ in range(ROUNDS_MAX):
-        await session.fetch("job_running_stop", **key)
-        await session.fetch("job_waiting_end", now=now, **key)
-        if not await session.fetch("job_still_runs", **key):
-            return
-    raise StoreUnavailable(f"Executions of job {job_id} moved away {ROUNDS_MAX} times in a row. Ask again.")
 
 
 async def _link(session: Session, tenant_id: TenantId, jobs: Sequence[NewJob] | Sequence[JobChange]) -> None:
