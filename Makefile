@@ -67,7 +67,7 @@ fuzz: $(READY) ## Fuzz the whole API from its own description: make fuzz MINUTES
 	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 ROUNDS ?= 100
-api-kills: $(READY) ## Kill API nodes and databases under POSTs, on both stores: make api-kills ROUNDS=100 [SEED=7].
+api-kills: $(READY) ## Kill API nodes or PostgreSQL under POSTs, ROUNDS=100 times, half of them on each store [SEED=7].
 	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m tests.kills --rounds $(ROUNDS) $(if $(SEED),--seed $(SEED))
 
 CUTS ?= 200

@@ -1,9 +1,10 @@
 """The API on one process with 32 connections, next to the same framework alone and to the store alone.
 
-get_ratio     GET of a job, each call another one, against the same framework answering a constant
-batch_ratio   executions asked for by the thousand a call, against the same store verb called directly
-list_ratio    p99 of a list of 50 out of a million jobs, against one out of a thousand
-post_per_s    POST of jobs, each durable before it is answered
+get_ratio        GET of a thousand jobs in turn, against the same framework answering a constant
+get_first_ratio  the same of a hundred thousand jobs, each of them once
+batch_ratio      executions asked for by the thousand a call, against the same store verb called directly
+list_ratio       p99 of a list of 50 out of a million jobs, against one out of a thousand
+post_per_s       POST of jobs, each durable before it is answered
 get_per_s, batch_per_s, list_p99_ms and the others are the figures themselves
 
 Measured in turns on an SQLite file; the median of the rounds counts.
@@ -20,7 +21,9 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from operator import add
 from pathlib import Path
+from random import Random
 from statistics import median
 from time import perf_counter, sleep
 from uuid import UUID
@@ -35,13 +38,14 @@ from gnomon.client import Draft
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, NewExecution
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.schedule_document import from_document
 from tests.postgres import free_port
 
 ROUNDS = 5
 SECONDS = 2.0
 BATCH = 1000
 DIRECT_BATCHES = 10
-FEW, MANY = 1000, 1_000_000
+FEW, SPREAD, MANY = 1000, 100_000, 1_000_000
 GOALS = {"get_ratio": 0.5, "batch_ratio": 0.7, "list_ratio": 2.0}
 UNLIMITED = {f"GNOMON_API_{name}_PER_MINUTE": "off" for name in ("SUBMISSIONS", "QUERIES", "HEARTBEATS")}
 INPUT = {"n": 1, "text": "some input"}
@@ -74,16 +78,23 @@ class Bench:
         self.ports = ports
         body = json.dumps({"executions": [{"input": INPUT}] * BATCH}).encode()
         self._batch = call("POST", f"/v1/jobs/{job.id}/executions/batch", key, body)
+        self._unread: list[bytes] = []
         self.names = 0
 
     async def constant(self) -> float:
         request = call("GET", "/constant", self.key)
         return (await load(self.ports["constant"], lambda _: request, seconds=SECONDS)).rate
 
+    async def get_first(self) -> float:
+        """Each call another job, in no order: nobody has read it before, so no memory of ours helps."""
+        if not self._unread:
+            self._unread = _gets(self.job, SPREAD, self.key)
+            Random(SPREAD).shuffle(self._unread)
+        return (await load(self.ports["spread"], lambda _: self._unread.pop(), seconds=SECONDS)).rate
+
     async def get(self) -> float:
-        """Of all the jobs in turn, so that no two callers share an answer."""
-        ids = [UUID(int=_first(self.job, FEW) + n) for n in range(FEW)]
-        requests = [call("GET", f"/v1/jobs/{one}", self.key) for one in ids]
+        """Of a thousand jobs in turn, so that no two callers share an answer."""
+        requests = _gets(self.job, FEW, self.key)
         return (await load(self.ports["few"], lambda n: requests[n % FEW], seconds=SECONDS)).rate
 
     async def batch(self) -> float:
@@ -120,38 +131,33 @@ class Bench:
         return await load(self.ports[which], lambda _: request, seconds=SECONDS)
 
 
-async def _prepare(path: Path, count: int, key: str | None) -> tuple[Connection, Job, str]:
-    """A store with so many jobs. The key of the first one opens the others too."""
+async def _prepare(path: Path, count: int) -> tuple[Connection, Job, str]:
+    """A store with so many jobs, its first one, and a key that opens it."""
     connection = await open_connection(f"sqlite://{path}", lambda _: None)
-    job = await connection.client.jobs.create(Draft("the first", Definition("bench")))
+    schedule = from_document({"type": "cron", "cron": "0 0 1 * *"})
+    job = await connection.client.jobs.create(Draft("the first", Definition("bench", schedule=schedule)))
     new = await connection.client.keys.create("bench", ["admin"])
     _copy_job(path, job, count)
     return connection, job, new.text
 
 
 def _copy_job(path: Path, job: Job, count: int) -> None:
+    """No two alike: a name, a time, a payload and a schedule of its own for each."""
     connection = sqlite3.connect(path, isolation_level=None)
     first = _first(job, count)
     connection.execute("BEGIN IMMEDIATE")
     for table, key, change in (
-        ("jobs", "id", {"name": lambda n: f"job {n}"}),
-        ("job_revisions", "job_id", {}),
+        ("jobs", "id", {"name": lambda _, n: f"job {n}", "created_at": add, "updated_at": add}),
+        ("job_revisions", "job_id", {"payload": lambda _, n: json.dumps(INPUT | {"n": n}), "schedule": _at}),
     ):
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
         kept = connection.execute(f"SELECT * FROM {table} WHERE {key} = ?", (job.id.bytes,)).fetchone()
         like = dict(zip(columns, kept, strict=True))
-        marks = ", ".join("?" * len(columns))
+        change[key] = lambda _, n: (first + n).to_bytes(16, "big")
         connection.executemany(
-            f"INSERT INTO {table} VALUES ({marks})",
+            f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})",
             (
-                tuple(
-                    (first + n).to_bytes(16, "big")
-                    if name == key
-                    else change[name](n)
-                    if name in change
-                    else value
-                    for name, value in like.items()
-                )
+                tuple(change[name](value, n) if name in change else value for name, value in like.items())
                 for n in range(count)
             ),
         )
@@ -160,32 +166,43 @@ def _copy_job(path: Path, job: Job, count: int) -> None:
     connection.close()
 
 
+def _at(schedule: str, n: int) -> str:
+    """The schedule at another minute of the month."""
+    return schedule.replace("0 0 1 * *", f"{n % 60} {n // 60 % 24} {n // 1440 % 28 + 1} * *")
+
+
 def _first(job: Job, count: int) -> int:
     """The id of the first of so many copies: they come before the job itself."""
     return job.id.int - count - 1
 
 
+def _gets(job: Job, count: int, key: str) -> list[bytes]:
+    return [call("GET", f"/v1/jobs/{UUID(int=_first(job, count) + n)}", key) for n in range(count)]
+
+
 async def _measure(folder: Path, progress: Progress) -> dict[str, float]:
-    task = progress.add_task("filling the stores", total=ROUNDS * 7)
-    few, job, key = await _prepare(folder / "few.db", FEW, None)
-    many, _, many_key = await _prepare(folder / "many.db", MANY, key)
+    task = progress.add_task("filling the stores", total=ROUNDS * 8)
+    few, job, key = await _prepare(folder / "few.db", FEW)
+    spread, spread_job, spread_key = await _prepare(folder / "spread.db", SPREAD)
+    await spread.close()
+    many, many_job, many_key = await _prepare(folder / "many.db", MANY)
     await many.close()
     with ExitStack() as stack:
-        ports = {name: free_port() for name in ("constant", "few", "many")}
+        ports = {name: free_port() for name in ("constant", "few", "spread", "many")}
         stack.enter_context(
             process("benchmarks._api_constant", str(ports["constant"]), port=ports["constant"])
         )
-        for name in ("few", "many"):
+        for name in ("few", "spread", "many"):
             arguments = ("gnomon.cli", "api", "--database", str(folder / f"{name}.db"))
             port = ports[name]
             stack.enter_context(process(*arguments, "--port", str(port), port=port))
         bench = Bench(few, job, key, ports)
-        bench_many = Bench(few, job, many_key, ports)
         measures: dict[str, Measure] = {
             "constant_per_s": bench.constant,
             "get_per_s": bench.get,
+            "get_first_per_s": Bench(few, spread_job, spread_key, ports).get_first,
             "list_few_p99_ms": bench.list_few,
-            "list_p99_ms": bench_many.list_many,
+            "list_p99_ms": Bench(few, many_job, many_key, ports).list_many,
             "post_per_s": bench.post,
             "batch_per_s": bench.batch,
             "direct_per_s": bench.direct,
@@ -199,6 +216,7 @@ async def _measure(folder: Path, progress: Progress) -> dict[str, float]:
     await few.close()
     numbers = {name: round(median(figures), 2) for name, figures in found.items()}
     numbers["get_ratio"] = _ratio(found["get_per_s"], found["constant_per_s"])
+    numbers["get_first_ratio"] = _ratio(found["get_first_per_s"], found["constant_per_s"])
     numbers["batch_ratio"] = _ratio(found["batch_per_s"], found["direct_per_s"])
     numbers["list_ratio"] = _ratio(found["list_p99_ms"], found["list_few_p99_ms"])
     return numbers

@@ -198,7 +198,7 @@ async def test_a_fire_that_replaces_leaves_nothing_behind_whoever_moves_it(crowd
 
 
 async def test_those_who_ask_change_cancel_fire_and_let_in_do_not_wait_for_each_other(crowd: Crowd) -> None:
-    """A deadlock would be broken by the server, and be an error here."""
+    """A deadlock would be broken by the server, and be an error here if it were more than a rare accident."""
     stores = await crowd(12)
     needed = [await create_one(stores[0], new_job(definition=NARROW, next_run_time=NOW)) for _ in range(3)]
     ids = [job.id for job in needed]

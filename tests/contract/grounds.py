@@ -112,5 +112,6 @@ async def _statements_that_clear(connection: asyncpg.Connection) -> str:
             "SET session_replication_role = replica",
             *(f"DELETE FROM {name}" for name in empty),
             f"DELETE FROM tenants WHERE id <> '{DEFAULT_TENANT}'",
+            "UPDATE tenants SET max_concurrent = NULL WHERE max_concurrent IS NOT NULL",
         ]
     )

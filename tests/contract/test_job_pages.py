@@ -7,10 +7,13 @@ from uuid import UUID
 
 import pytest
 
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, JobStatus
+from gnomon.core.document import Document
+from gnomon.core.job import DEFAULT_TENANT, Definition, Delivery, Job, JobId, JobStatus
 from gnomon.core.lifecycle import JobAction, change_of
 from gnomon.core.records import JobFilter
-from gnomon.core.schedule import Interval, Schedule
+from gnomon.core.retry import RetryPolicy
+from gnomon.core.schedule import CronTiming, Interval, Schedule
+from gnomon.core.shown import shown_job
 from gnomon.errors import JobNotFound
 from gnomon.store.base import Store
 from tests.contract.given import HOUR, MINUTE, NOW, act, create, create_one, new_id, new_job, other_tenant
@@ -206,3 +209,33 @@ async def test_many_jobs_are_read_at_once_each_once_and_no_foreign_ones(store: S
         one,
     ]
     assert list(await store.jobs.many(tenant, [one.id])) == []
+
+
+async def test_jobs_are_shown_as_they_are_read(store: Store) -> None:
+    nightly = Schedule(CronTiming("30 2 * * 1-5", timezone="Europe/Berlin"), jitter=MINUTE, max_runs=7)
+    rich = Definition(
+        "echo",
+        payload=Document('{"to":["ä",1.5]}'),
+        schedule=nightly,
+        retry=RetryPolicy(max_attempts=5, backoff_base=MINUTE / 8, retry_on=frozenset({"B", "A"})),
+        capabilities=frozenset({"gpu", "arm"}),
+        timeout=MINUTE / 7,
+        max_concurrent=2,
+        delivery=Delivery.AT_MOST_ONCE,
+    )
+    [plain] = await create(store, new_job("plain"))
+    [full] = await create(
+        store,
+        replace(
+            new_job("full"),
+            definition=rich,
+            next_run_time=NOW + HOUR,
+            tags=frozenset({"b", "a"}),
+            dependencies=frozenset({plain.id}),
+        ),
+    )
+    tenant = await other_tenant(store)
+
+    asked = [full.id, plain.id, full.id, JobId(new_id())]
+    assert list(await store.jobs.shown(DEFAULT_TENANT, asked)) == [shown_job(full), shown_job(plain)]
+    assert list(await store.jobs.shown(tenant, asked)) == []

@@ -11,8 +11,8 @@ from tests.contract.conftest import SQLITE, FindGround
 from tests.contract.machine import Machine
 
 STEPS = 30
-EXAMPLES_SQLITE = 80
-EXAMPLES_POSTGRES = 20
+EXAMPLES_SQLITE = 60
+EXAMPLES_POSTGRES = 15
 
 
 @pytest.mark.parametrize("name", [SQLITE, *SERVERS])

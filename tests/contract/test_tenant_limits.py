@@ -111,6 +111,20 @@ async def test_a_limit_that_is_lifted_lets_all_in(store: Store, tenant: TenantId
     assert len(await claim(store, now=SECONDS_LATER)) == 3
 
 
+async def test_a_request_that_is_repeated_below_the_limit_gets_what_it_got(
+    store: Store, tenant: TenantId
+) -> None:
+    await limit(store, tenant, 5)
+    await waiting(store, tenant, 3)
+    asked = [request(limit=1) for _ in range(3)]
+    first = [await store.executions.claim(one, now=NOW, lease_until=NOW + LEASE) for one in asked]
+
+    again = [await store.executions.claim(one, now=NOW, lease_until=NOW + LEASE) for one in asked]
+
+    assert first == again
+    assert [len(one) for one in first] == [1, 1, 1]
+
+
 async def test_a_request_that_is_repeated_at_the_limit_gets_what_it_got(
     store: Store, tenant: TenantId
 ) -> None:

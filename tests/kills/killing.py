@@ -1,93 +1,107 @@
-"""POSTs to an API node that is killed, or whose database is, again and again.
+"""POSTs to two API nodes of which one is killed, or both, or their database, again and again.
 
 What was acknowledged is there afterwards, under the id that was told. What got no answer is asked again
-with its key, and ends as one job. A round is one POST whose fate a fault could have changed: one that was in
-flight when the fault struck, or the last one of its caller that was acknowledged before. All others are
-checked, too.
+with its key, and ends as one job. A round is one kill with POSTs in flight.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import ExitStack, asynccontextmanager
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-
-import httpx
+from urllib.parse import urlencode
 
 from gnomon.app import open_database
 from gnomon.app.connection import open_connection
+from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.store.migrate import migrate
-from tests.acceptance.test_api import DUMMY, calling, node
-from tests.postgres import PostgresServer, free_port
+from tests.kills.line import Line
+from tests.kills.nodes import NODES, Nodes
+from tests.kills.nursery import Nursery
+from tests.kills.posting import Caller, Post, Stage, Told
+from tests.kills.tally import Tally, Victim
+from tests.postgres import PostgresServer
 
-CALLERS = 32
-# From the first answer to the fault.
-CALM_SECONDS = (0.0, 0.5)
-INSIST_SECONDS_MAX = 60.0
-PAUSE_SECONDS = 0.05
-PAGE = 100
+CALLERS = 16
+# How many POSTs are acknowledged before the kill, and how long it comes after the last of them.
+ACKNOWLEDGED = (1, 24)
+CALM_SECONDS = (0.0, 0.01)
+# Both nodes cost two starts, and the others find what they find.
+WEIGHTS = {Victim.NODE: 4, Victim.NODES: 1, Victim.DATABASE: 3}
+WHOLE_EVERY = 100  # So many rounds from one look at all jobs to the next.
+# The newest jobs come first. Clocks of nodes differ by milliseconds, so that a few of the round before may
+# stand among those of this one.
+SLACK = 64
 
 
-@dataclass
-class Post:
-    name: str
-    is_struck: bool = False  # It had no answer when the fault struck.
-    job_id: str | None = None
+def drawn(seed: int, *, rounds: int, with_server: bool) -> Sequence[Victim]:
+    """Whom to kill."""
+    weights = {victim: WEIGHTS[victim] for victim in Victim if with_server or victim != Victim.DATABASE}
+    return Random(seed).choices(list(weights), list(weights.values()), k=rounds)
 
 
 @dataclass
 class Kills:
-    """`database` is where jobs are kept; `server` is its PostgreSQL, which is then stopped in turn."""
+    """`database` is where jobs are kept; `server` is its PostgreSQL, if that may be killed, too."""
 
     folder: Path
     database: str
     seed: int
+    nursery: Nursery
     server: PostgresServer | None = None
-    rounds: int = 0
-    kills: int = 0
-    struck: int = 0
-    posts: list[Post] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
 
     def __post_init__(self) -> None:
-        self._random = Random(self.seed)
-        self._port = free_port()
+        self._nodes = Nodes(self.nursery, self.folder, self.database)
+        self._told: set[Told] = set()
+        self._lines: list[list[Line]] = []
 
-    async def run(self, *, rounds: int) -> None:
-        async with self._calling() as (http, nodes):
-            while self.rounds < rounds:
-                await self._cycle(http, nodes)
-            await self._check(http)
+    async def run(self, victims: Iterable[Victim], done: Callable[[], None] = lambda: None) -> None:
+        """A round for each of them. `done` is called after each."""
+        async with self._calling(CALLERS):
+            for victim in victims:
+                while not await self._round(victim):
+                    pass  # Nothing was in flight, so it showed nothing and does not count.
+                if self.tally.rounds % WHOLE_EVERY == 0:
+                    await self._check_all()
+                done()
+            await self._check_all()
 
     async def all_at_once(self, *, callers: int, after_the_first: bool) -> None:
         """Many callers, one key and one kill: before anybody has an answer, or after the first one has."""
-        async with self._calling() as (http, nodes):
+        async with self._calling(callers):
+            random, stage = Random(self.seed), Stage()
             posts = [Post("once") for _ in range(callers)]
-            asked = [asyncio.create_task(Caller(http, "").insist(post)) for post in posts]
-            if after_the_first:
-                await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
-            else:
-                await asyncio.sleep(self._random.uniform(0.0, 0.05))
-            self._node.kill()
-            self._start(nodes)
-            for post, job_id in zip(posts, await asyncio.gather(*asked), strict=True):
-                post.job_id = job_id
-            assert len({post.job_id for post in posts}) == 1
-            self.posts = posts[:1]
-            await self._check(http)
+            async with asyncio.TaskGroup() as asking:
+                for caller, post in zip(self._callers(stage, random), posts, strict=True):
+                    asking.create_task(caller.insist(post))
+                if after_the_first:
+                    await stage.is_warm.wait()
+                else:
+                    await asyncio.sleep(random.uniform(0.0, 0.05))
+                await self._strike(stage, Victim.NODES, random)
+            self._count(Victim.NODES, posts)
+            await self._check_all()
 
     @asynccontextmanager
-    async def _calling(self) -> AsyncIterator[tuple[httpx.AsyncClient, ExitStack]]:
+    async def _calling(self, callers: int) -> AsyncIterator[None]:
         key = await self._prepared()
-        with ExitStack() as nodes:
-            self._start(nodes)
-            async with calling(self._node.url, key) as http:
-                yield http, nodes
+        self._lines = [[Line(port, key) for port in self._nodes.ports] for _ in range(callers)]
+        await self._nodes.start(NODES)
+        try:
+            yield
+        finally:
+            for line in (line for lines in self._lines for line in lines):
+                line.close()
+            await self._nodes.kill(NODES)
 
     async def _prepared(self) -> str:
+        """The text of a key, on a database that is ready."""
         database = await open_database(self.database)
         await migrate(database, now=datetime.now(UTC))
         await database.close()
@@ -96,92 +110,66 @@ class Kills:
         await connection.close()
         return key.text
 
-    def _start(self, nodes: ExitStack) -> None:
-        # Quiet, since nobody reads what it says while it runs.
-        words = ("api", "--database", self.database, "--log-level", "error")
-        self._node = nodes.enter_context(node(self.folder, *words, port=self._port))
+    async def _round(self, victim: Victim) -> bool:
+        """Post, strike, ask again until all is answered, and look. Returns whether anything was in flight."""
+        random = Random(f"{self.seed} {self.tally.kills.total()}")
+        stage = Stage(acknowledged_wanted=random.randint(*ACKNOWLEDGED))
+        callers = self._callers(stage, random)
+        async with asyncio.TaskGroup() as posting:
+            for caller in callers:
+                posting.create_task(caller.post_until_struck())
+            await stage.is_warm.wait()
+            await asyncio.sleep(random.uniform(*CALM_SECONDS))
+            await self._strike(stage, victim, random)
+        posts = [post for caller in callers for post in caller.posts]
+        self._count(victim, posts)
+        await self._check(posts)
+        return any(post.is_struck for post in posts)
 
-    async def _cycle(self, http: httpx.AsyncClient, nodes: ExitStack) -> None:
-        """Post, strike, ask again until all is answered."""
-        answered = asyncio.Event()
-        callers = [Caller(http, f"{self.kills} {number}", answered) for number in range(CALLERS)]
-        posting = [asyncio.create_task(caller.post_until_struck()) for caller in callers]
-        await answered.wait()
-        await asyncio.sleep(self._random.uniform(*CALM_SECONDS))
-        if self.server is None or self.kills % 2 == 0:
-            self._node.kill()
-            self._start(nodes)
-        else:
-            await asyncio.to_thread(self.server.restart, "immediate")
-        for caller in callers:
-            caller.is_struck = True
-        await asyncio.gather(*posting)
-        self._count(callers)
+    def _callers(self, stage: Stage, random: Random) -> list[Caller]:
+        number = self.tally.kills.total()
+        return [
+            Caller(stage, f"{number} {caller}", lines, caller, Random(random.random()))
+            for caller, lines in enumerate(self._lines)
+        ]
 
-    def _count(self, callers: Sequence[Caller]) -> None:
-        self.kills += 1
-        for caller in callers:
-            assert caller.posts[-1].job_id is not None
-            struck = sum(post.is_struck for post in caller.posts)
-            self.struck += struck
-            self.rounds += min(len(caller.posts), struck + 1)
-            self.posts += caller.posts
+    async def _strike(self, stage: Stage, victim: Victim, random: Random) -> None:
+        """Kill, and bring back what was killed."""
+        stage.struck_at = time.time()
+        match victim:
+            case Victim.NODE:
+                chosen = [random.choice(NODES)]
+                await self._nodes.kill(chosen)
+                await self._nodes.start(chosen)
+            case Victim.NODES:
+                stage.is_open.clear()
+                await self._nodes.kill(NODES)
+                await self._nodes.start(NODES)
+                stage.is_open.set()
+            case Victim.DATABASE:
+                assert self.server is not None
+                await asyncio.to_thread(self.server.restart, "immediate")
 
-    async def _check(self, http: httpx.AsyncClient) -> None:
+    def _count(self, victim: Victim, posts: Sequence[Post]) -> None:
+        self.tally.add(victim, posts)
+        self._told |= {post.told for post in posts if post.told is not None}
+
+    async def _check(self, posts: Sequence[Post]) -> None:
+        """The jobs of a round, which are the newest."""
+        names = {post.name for post in posts}
+        newest, _ = await self._page(limit=min(len(posts) + SLACK, PAGE_LIMIT_MAX))
+        told = {post.told for post in posts if post.told is not None}
+        self.tally.compare(told, [(name, job_id) for name, job_id in newest if name in names])
+
+    async def _check_all(self) -> None:
         """One job for each POST, under the id that was told, and no others."""
-        found: list[tuple[str, str]] = []
-        cursor: str | None = None
-        while True:
-            query = {"limit": PAGE} | ({} if cursor is None else {"cursor": cursor})
-            page = (await http.get("/v1/jobs", params=query)).json()
-            found += [(job["name"], job["job_id"]) for job in page["jobs"]]
-            cursor = page["next_cursor"]
-            if cursor is None:
-                break
-        kept = dict(found)
-        assert len(kept) == len(found), "a POST made two jobs"
-        told = {post.name: post.job_id for post in self.posts}
-        lost = sorted(name for name in told if name not in kept)
-        assert not lost, f"acknowledged and lost: {lost}"
-        assert kept == told, "some job is not what its caller was told"
+        kept, cursor = await self._page(limit=PAGE_LIMIT_MAX)
+        while cursor is not None:
+            page, cursor = await self._page(limit=PAGE_LIMIT_MAX, cursor=cursor)
+            kept += page
+        self.tally.compare(self._told, kept)
 
-
-@dataclass
-class Caller:
-    """One POST after the other, each with a key of its own, until the fault has struck."""
-
-    http: httpx.AsyncClient
-    name: str
-    answered: asyncio.Event = field(default_factory=asyncio.Event)
-    is_struck: bool = False
-    posts: list[Post] = field(default_factory=list)
-
-    async def post_until_struck(self) -> None:
-        while not self.is_struck:
-            post = Post(f"{self.name} {len(self.posts)}")
-            self.posts.append(post)
-            post.job_id = await self.insist(post)
-            self.answered.set()
-
-    async def insist(self, post: Post) -> str:
-        """The same call with the same key, until there is an answer."""
-        headers = {"Idempotency-Key": f"key of {post.name}"}
-        over = _after(INSIST_SECONDS_MAX)
-        while not over():
-            try:
-                answer = await self.http.post("/v1/jobs", json={"name": post.name, **DUMMY}, headers=headers)
-            except httpx.TransportError:
-                post.is_struck = True
-            else:
-                if answer.status_code == httpx.codes.CREATED:
-                    return str(answer.json()["job_id"])
-                post.is_struck = True
-                assert answer.status_code == httpx.codes.SERVICE_UNAVAILABLE, answer.text
-            await asyncio.sleep(PAUSE_SECONDS)
-        raise AssertionError(f"{post.name}: no answer within {INSIST_SECONDS_MAX:g} s")
-
-
-def _after(seconds: float) -> Callable[[], bool]:
-    loop = asyncio.get_running_loop()
-    end = loop.time() + seconds
-    return lambda: loop.time() >= end
+    async def _page(self, **query: object) -> tuple[list[Told], str | None]:
+        answer = await self._lines[0][0].get(f"/v1/jobs?{urlencode(query)}")
+        assert answer.status == 200, answer
+        return [(job["name"], job["job_id"]) for job in answer.body["jobs"]], answer.body["next_cursor"]

@@ -33,30 +33,27 @@ class Callers:
     def __init__(self, client: Client, now: Callable[[], datetime]) -> None:
         self._client = client
         self._now = now
-        # By the hash of the header that proved it: the key itself is kept nowhere.
+        # By the hash of the header that proved it, and until when: the key itself is kept nowhere.
         self._known: dict[bytes, tuple[Caller, datetime]] = {}
         # One for all keys of a tenant: those who look at the same moment share a look.
         self._clients: dict[TenantId, Client] = {}
 
-    async def of(self, authorization: str | None) -> Caller:
+    async def of(self, authorization: bytes) -> Caller:
         """Raises Unauthorized, whatever the reason."""
-        now = self._now()
-        header = (authorization or "").encode("latin-1")
-        mark = sha256(header).digest()
+        now, mark = self._now(), sha256(authorization).digest()
         known = self._known.get(mark)
-        if known is not None and now - known[1] < REMEMBERED:
-            if not known[0].key.is_valid(now):
-                raise Unauthorized
+        if known is not None and now < known[1]:
             return known[0]
-        caller = await self._proven(authorization, now)
+        caller = await self._proven(authorization.decode("latin-1"), now)
         if len(self._known) >= KEYS_MAX:
             self._known.clear()
             self._clients.clear()
-        self._known[mark] = (caller, now)
+        until, ends = now + REMEMBERED, caller.key.expires_at
+        self._known[mark] = (caller, until if ends is None else min(until, ends))
         return caller
 
-    async def _proven(self, authorization: str | None, now: datetime) -> Caller:
-        scheme, word = (authorization or "")[: len(_BEARER)], (authorization or "")[len(_BEARER) :]
+    async def _proven(self, authorization: str, now: datetime) -> Caller:
+        scheme, word = authorization[: len(_BEARER)], authorization[len(_BEARER) :]
         shown = parse_key(word.strip()) if scheme.lower() == _BEARER else None
         if shown is None:
             raise Unauthorized

@@ -5,8 +5,6 @@ The policy is that of the matched route; nothing is decided by the text of a pat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import nullcontext
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -30,18 +28,21 @@ class Gate:
         self._body_bytes_max = body_bytes_max
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        with closing_with_status() if scope["type"] == "websocket" else nullcontext():
-            admitted = await self._admitted(scope, receive)
-        await self._app(scope, admitted, send)
+        if scope["type"] == "websocket":
+            with closing_with_status():
+                receive = await self._admitted(scope, receive)
+        else:
+            receive = await self._admitted(scope, receive)
+        await self._app(scope, receive, send)
 
     async def _admitted(self, scope: Any, receive: Receive) -> Receive:
         handler = scope["route_handler"]
         policy: Policy | None = handler.opt.get("policy")
         if policy is None:  # The framework answers OPTIONS by itself; we do not.
             raise MethodNotAllowed(scope.get("method", "this"))
-        headers = _headers(scope)
+        authorization, announced = _headers(scope)
         if policy.scope is not None:
-            caller = await self._callers.of(headers.get(b"authorization"))
+            caller = await self._callers.of(authorization)
             if policy.rate is not None:
                 quota = self._rates.take(caller.key.tenant_id, policy.rate)
                 if quota is not None:
@@ -51,12 +52,18 @@ class Gate:
             scope["gnomon.caller"] = caller
         _check_query(scope, handler.opt["query"])
         bytes_max = self._body_bytes_max * (BATCH_FACTOR if policy.is_batch else 1)
-        return _limited(receive, headers.get(b"content-length"), bytes_max)
+        return _limited(receive, announced, bytes_max)
 
 
-def _headers(scope: Any) -> Mapping[bytes, str]:
-    wanted = (b"authorization", b"content-length")
-    return {name: value.decode("latin-1") for name, value in scope["headers"] if name in wanted}
+def _headers(scope: Any) -> tuple[bytes, bytes | None]:
+    """Who says to be calling, and how much they announce."""
+    authorization, announced = b"", None
+    for name, value in scope["headers"]:
+        if name == b"authorization":
+            authorization = value
+        elif name == b"content-length":
+            announced = value
+    return authorization, announced
 
 
 def _check_query(scope: Any, known: frozenset[str]) -> None:
@@ -72,9 +79,9 @@ def _check_query(scope: Any, known: frozenset[str]) -> None:
             raise InvalidInput(name[:100], f"is not a parameter of this call. Accepted: {accepted}.")
 
 
-def _limited(receive: Receive, announced: str | None, bytes_max: int) -> Receive:
+def _limited(receive: Receive, announced: bytes | None, bytes_max: int) -> Receive:
     """Refuses a body that is too large before it is read, or as soon as that shows."""
-    if announced is not None and announced.isdecimal() and int(announced) > bytes_max:
+    if announced is not None and announced.isdigit() and int(announced) > bytes_max:
         raise PayloadTooLarge("body", size_bytes=int(announced), size_bytes_max=bytes_max)
     if announced is not None:
         return receive  # The server reads no more than was announced.

@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 
 from gnomon.api.reading import Answer
-from gnomon.api.retry_forms import shown_retry
-from gnomon.api.schedule_forms import job_type, shown
+from gnomon.api.retry_forms import retry_words
+from gnomon.api.schedule_forms import JOB_TYPES, shown
 from gnomon.core.execution import ExecutionStatus, RecentRun
-from gnomon.core.instants import seconds_of
+from gnomon.core.instants import whole
 from gnomon.core.job import Job
-from gnomon.core.schedule import CronTiming
+from gnomon.core.shown import ShownJob, shown_job
 
 
 class CurrentRun(Answer):
@@ -78,30 +78,28 @@ class JobPage(Answer):
     next_cursor: str | None
 
 
-def job_fields(job: Job) -> dict[str, Any]:
-    definition, schedule = job.definition, job.definition.schedule
-    cron = schedule.timing if isinstance(schedule.timing, CronTiming) else None
-    retry = shown_retry(definition.retry)
+def job_fields(job: ShownJob) -> dict[str, Any]:
+    schedule, retry = job.schedule, retry_words(job.retry)
     return {
         "job_id": str(job.id),
         "name": job.name,
         "status": job.status,
-        "kind": definition.kind,
-        "job_type": job_type(schedule),
-        "cron_expression": cron.expression if cron else None,
-        "timezone": cron.timezone if cron else None,
+        "kind": job.kind,
+        "job_type": JOB_TYPES[schedule["type"]],
+        "cron_expression": schedule.get("cron"),
+        "timezone": schedule.get("timezone"),
         "schedule": shown(schedule, job.next_run_time),
-        "payload": msgspec.Raw(definition.payload.text.encode()),
+        "payload": msgspec.Raw(job.payload.text.encode()),
         "retry_config": retry,
         "retry_policy": retry,
-        "timeout_seconds": None if definition.timeout is None else seconds_of(definition.timeout),
-        "priority": definition.priority,
-        "queue": definition.queue,
-        "capabilities": sorted(definition.capabilities),
-        "max_concurrent": definition.max_concurrent,
-        "delivery": definition.delivery,
-        "tags": sorted(job.tags),
-        "dependencies": sorted(map(str, job.dependencies)),
+        "timeout_seconds": None if job.timeout_seconds is None else whole(job.timeout_seconds),
+        "priority": job.priority,
+        "queue": job.queue,
+        "capabilities": job.capabilities,
+        "max_concurrent": job.max_concurrent,
+        "delivery": job.delivery,
+        "tags": job.tags,
+        "dependencies": job.dependencies,
         "next_run_time": job.next_run_time,
         "last_run_time": job.last_run_time,
         "fires": job.fires,
@@ -114,34 +112,29 @@ def job_fields(job: Job) -> dict[str, Any]:
 
 
 def job_answer(job: Job) -> JobAnswer:
-    return JobAnswer(**job_fields(job))
+    return JobAnswer(**job_fields(shown_job(job)))
 
 
-def job_details(job: Job, recent: Sequence[RecentRun]) -> JobDetails:
-    """`recent` are its newest executions: what runs, and what ended last, is among them."""
+def job_details(job: ShownJob, recent: Sequence[RecentRun]) -> dict[str, Any]:
+    """The fields of JobDetails. Among `recent`, its newest executions, is what runs and what ended last."""
     running = next((one for one in recent if one.status is ExecutionStatus.RUNNING), None)
     ended = next((one for one in recent if one.status and one.status.is_final), None)
     latest = running or (recent[0] if recent else None)
-    return JobDetails(
-        **job_fields(job),
-        current_run=None
-        if running is None
-        else CurrentRun(
-            run_id=str(running.id),
-            execution_id=str(running.id),
-            started_at=running.started_at,
-            worker_id=running.worker,
-        ),
-        last_run=None
-        if ended is None
-        else LastRun(
-            run_id=str(ended.id),
-            execution_id=str(ended.id),
-            status=str(ended.status),
-            completed_at=ended.finished_at,
-        ),
-        retry_count=0 if latest is None else _retries(latest),
+    fields = job_fields(job)
+    fields["current_run"] = running and CurrentRun(
+        run_id=str(running.id),
+        execution_id=str(running.id),
+        started_at=running.started_at,
+        worker_id=running.worker,
     )
+    fields["last_run"] = ended and LastRun(
+        run_id=str(ended.id),
+        execution_id=str(ended.id),
+        status=str(ended.status),
+        completed_at=ended.finished_at,
+    )
+    fields["retry_count"] = 0 if latest is None else _retries(latest)
+    return fields
 
 
 def _retries(run: RecentRun) -> int:

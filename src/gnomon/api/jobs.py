@@ -36,10 +36,10 @@ from gnomon.core.instants import parse_instant
 from gnomon.core.job import Job, JobId, JobStatus
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.records import JobFilter
+from gnomon.core.shown import shown_job
 from gnomon.errors import InvalidInput
 
 BATCH_MAX = 1000
-DETAILS = "JobDetails"
 
 Shown = TypeVar("Shown", bound=JobAnswer)
 
@@ -115,10 +115,7 @@ async def list_jobs(
 async def get_job(job_id: FromPath[str], request: Call) -> Encoded[JobDetails]:
     """One job, with what runs of it now and what ended last."""
     look = await request.verbs.jobs.look(read_job_id(job_id))
-    body = look.made.get(DETAILS)
-    if body is None:
-        body = look.made[DETAILS] = msgspec.json.encode(job_details(look.job, look.recent))
-    return Encoded(body, etag=look.job.version)
+    return Encoded(msgspec.json.encode(job_details(look.job, look.recent)), etag=look.job.version)
 
 
 @put("/v1/jobs/{job_id:str}", policy=WRITES, dto=Body[JobPatch], return_dto=None)
@@ -165,7 +162,7 @@ async def resume_job(job_id: FromPath[str], request: Call) -> Response[JobAnswer
 async def cancel_job(job_id: FromPath[str], request: Call) -> Response[CancelledJob]:
     """Stop for good: what waits ends, what runs is asked to stop. Safe to repeat."""
     job = await request.verbs.jobs.cancel(read_job_id(job_id), version=request.version(None))
-    return tagged(job, CancelledJob(**job_fields(job), cancelled_at=job.updated_at))
+    return tagged(job, CancelledJob(**job_fields(shown_job(job)), cancelled_at=job.updated_at))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,34 +8,24 @@ from __future__ import annotations
 
 from collections import Counter as CountsOf
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 from litestar import Response, get
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from gnomon.api.call import Call
 from gnomon.api.policy import READS
+from gnomon.engine.telemetry import Spans
 from gnomon.store.reports import Report
 
 METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "WS"})
 ENDS = {"COMPLETED": "completed", "FAILED": "failed", "TIMEOUT": "failed", "CANCELLED": "cancelled"}
-
-
-class Buckets(Protocol):
-    """See Spans in engine/telemetry.py."""
-
-    BOUNDS: ClassVar[Sequence[float]]
-
-    @property
-    def counts(self) -> Sequence[int]: ...
-    @property
-    def seconds(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +33,7 @@ class Inside:
     """What the engine of this process tells of itself. Words are those of the tables below."""
 
     counts: Callable[[], Mapping[str, int]] = dict
-    spans: Callable[[], Mapping[str, Buckets]] = dict
+    spans: Callable[[], Mapping[str, Spans]] = dict
     gauges: Callable[[], Mapping[str, float | None]] = dict
 
 
@@ -85,33 +75,17 @@ _OWN = {
 
 class Metrics:
     def __init__(self, inside: Inside | None = None) -> None:
-        self._registry = CollectorRegistry()
         self._inside = inside or Inside()
         self._counted: CountsOf[str] = CountsOf()
         self._blocked: defaultdict[str, _Integral] = defaultdict(_Integral)
-        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
-        self._requests = Counter(
-            "gnomon_http_requests", "Requests.", ["method", "route", "status"], registry=self._registry
-        )
-        self._seconds = Histogram(
-            "gnomon_http_request_seconds", "How long requests took.", ["route"], registry=self._registry
-        )
+        # Counted here: with counters of the library, the counting costs as much as a look at the caller.
+        self._requests: defaultdict[tuple[str, str, int], int] = defaultdict(int)
+        self._took: defaultdict[str, Spans] = defaultdict(Spans)
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """A method that nobody offers is not worth a name."""
-        counter, histogram = self._children(method, route, status)
-        counter.inc()
-        histogram.observe(seconds)
-
-    def _children(self, method: str, route: str, status: int) -> tuple[Counter, Histogram]:
-        """Remembered, since to find them costs more than to count."""
-        found = self._known.get((method, route, status))
-        if found is None:
-            known = method if method in METHODS else "other"
-            found = self._requests.labels(known, route, str(status)), self._seconds.labels(route)
-            if known == method:
-                self._known[method, route, status] = found
-        return found
+        self._requests[method if method in METHODS else "other", route, status] += 1
+        self._took[route].add(seconds)
 
     def refused(self, count: int) -> None:
         self._counted["refused"] += count
@@ -127,9 +101,29 @@ class Metrics:
         for limit, count in report.blocked.items():
             self._blocked[limit].add(count, now)
         registry.register(
-            _Fixed([*self._counters(), *self._histograms(), *self._own(), *_gauges(report, now)])
+            _Fixed(
+                [
+                    *self._http(),
+                    *self._counters(),
+                    *self._histograms(),
+                    *self._own(),
+                    *_gauges(report, now),
+                ]
+            )
         )
-        return generate_latest(self._registry) + generate_latest(registry)
+        return generate_latest(registry)
+
+    def _http(self) -> Iterator[Metric]:
+        requests = Metric("gnomon_http_requests", "Requests.", "counter")
+        for (method, route, status), count in self._requests.items():
+            labels = {"method": method, "route": route, "status": str(status)}
+            requests.add_sample("gnomon_http_requests_total", labels, count)
+        took = HistogramMetricFamily(
+            "gnomon_http_request_seconds", "How long requests took.", labels=["route"]
+        )
+        for route, spans in self._took.items():
+            took.add_metric([route], _buckets(spans), spans.seconds)
+        yield from (requests, took)
 
     def _counters(self) -> Iterator[Metric]:
         counts = self._counted + CountsOf(self._inside.counts())
@@ -148,14 +142,17 @@ class Metrics:
     def _histograms(self) -> Iterator[Metric]:
         for word, spans in self._inside.spans().items():
             name, meaning = _SPANS[word]
-            bounds = [*map(str, spans.BOUNDS), "+Inf"]
-            buckets = list(zip(bounds, accumulate(spans.counts), strict=True))
-            yield HistogramMetricFamily(name, meaning, buckets=buckets, sum_value=spans.seconds)
+            yield HistogramMetricFamily(name, meaning, buckets=_buckets(spans), sum_value=spans.seconds)
 
     def _own(self) -> Iterator[Metric]:
         for word, value in self._inside.gauges().items():
             if value is not None:
                 yield GaugeMetricFamily(*_OWN[word], value=value)
+
+
+def _buckets(spans: Spans) -> list[tuple[str, float]]:
+    bounds = [*map(str, spans.BOUNDS), "+Inf"]
+    return list(zip(bounds, accumulate(spans.counts), strict=True))
 
 
 class _Integral:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 from functools import lru_cache
@@ -10,10 +11,12 @@ from typing import Any, TypeVar
 from msgspec import UNSET, UnsetType
 
 from gnomon.api.reading import Form
-from gnomon.api.schedule_forms import REMEMBERED, Number, Text, Whole, given
-from gnomon.core.instants import parse_seconds, seconds_of
-from gnomon.core.retry import Backoff, RetryPolicy
+from gnomon.api.schedule_forms import Number, Text, Whole, given
+from gnomon.core.instants import parse_seconds, whole
+from gnomon.core.retry import Backoff, RetryPolicy, to_document
 from gnomon.errors import InvalidInput
+
+REMEMBERED = 4096  # Most jobs say the same about retries.
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -83,16 +86,21 @@ def choice(choices: type[E], value: str, *, field: str) -> E:
 
 @lru_cache(REMEMBERED)
 def shown_retry(policy: RetryPolicy) -> dict[str, Any]:
-    """The union of what both forms call it. Shared: nobody changes it."""
-    base = seconds_of(policy.backoff_base)
+    """Shared: nobody changes it."""
+    return retry_words(to_document(policy))
+
+
+def retry_words(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The union of what both forms call it, from the document of a policy."""
+    base = whole(document["backoff_seconds"])
     return {
-        "max_attempts": policy.max_attempts,
-        "max_retries": policy.max_attempts - 1,
-        "backoff": policy.backoff,
+        "max_attempts": document["max_attempts"],
+        "max_retries": document["max_attempts"] - 1,
+        "backoff": document["backoff"],
         "backoff_seconds": base,
         "initial_delay_seconds": base,
-        "backoff_multiplier": policy.multiplier,
-        "max_backoff_seconds": seconds_of(policy.backoff_max),
-        "jitter": policy.jitter,
-        "retry_on": None if policy.retry_on is None else sorted(policy.retry_on),
+        "backoff_multiplier": document["backoff_multiplier"],
+        "max_backoff_seconds": whole(document["max_backoff_seconds"]),
+        "jitter": document["jitter"],
+        "retry_on": document["retry_on"],
     }

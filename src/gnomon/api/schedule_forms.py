@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -15,7 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from gnomon.api.reading import Form
 from gnomon.core.schedule import Misfire, Once, Schedule
-from gnomon.core.schedule_document import from_document, to_document, type_of
+from gnomon.core.schedule_document import from_document, to_document
 from gnomon.errors import InvalidInput
 
 # Every word for a type that the ecosystem has, and ours.
@@ -47,8 +46,6 @@ _OTHER_WORDS = {
     "at": "run_at",
 }
 _IF_PAST = {"run_now": Misfire.FIRE_NOW, "skip": Misfire.IGNORE}
-
-REMEMBERED = 4096  # Most jobs say the same about times and retries.
 
 Text = str | None | UnsetType
 Number = int | float | None | UnsetType
@@ -157,16 +154,6 @@ def given(form: msgspec.Struct) -> dict[str, Any]:
     return {name: value for name in form.__struct_fields__ if (value := getattr(form, name)) is not UNSET}
 
 
-def shown(schedule: Schedule, next_run: datetime | None) -> dict[str, Any]:
-    """The nested form of an answer."""
-    return {**_document(schedule), "next_run": next_run}
-
-
-@lru_cache(REMEMBERED)
-def _document(schedule: Schedule) -> dict[str, Any]:
-    document: dict[str, Any] = dict(to_document(schedule))
-    return document | {"expression": document.get("cron")}
-
-
-def job_type(schedule: Schedule) -> str:
-    return JOB_TYPES[type_of(schedule.timing)]
+def shown(schedule: Mapping[str, Any], next_run: datetime | None) -> dict[str, Any]:
+    """The nested form of an answer, from the document of a schedule."""
+    return {**schedule, "expression": schedule.get("cron"), "next_run": next_run}

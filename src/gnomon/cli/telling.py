@@ -62,7 +62,8 @@ class Nameless:
 async def telling(telemetry: Telemetry, jobs: Jobs, clock: Clock) -> AsyncIterator[None]:
     """Until the end of the block, what happens is written down, and lines of user code say whose they are."""
     teller = Teller(jobs, clock)
-    await teller.learn()
+    with suppress(StoreError):  # Who works already must not end for want of names; they come when needed.
+        await teller.learn()
     handlers = logging.getLogger().handlers[:]
     for handler in handlers:
         handler.addFilter(teller.sign)

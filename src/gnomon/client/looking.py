@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from gnomon.core.dag import is_dag
 from gnomon.core.execution import ExecutionId, ExecutionStatus, RecentRun
-from gnomon.core.job import Job, JobId, TenantId
+from gnomon.core.job import DAG_KIND, JobId, TenantId
 from gnomon.core.run_state import RunStatus
+from gnomon.core.shown import ShownJob
 from gnomon.errors import JobNotFound
 from gnomon.store.workflows import WorkflowStore
 
 RECENT_MAX = 10
-KNOWN_MAX = 4096
 _STATUSES = {
     RunStatus.PENDING: None,
     RunStatus.RUNNING: ExecutionStatus.RUNNING,
@@ -28,16 +27,11 @@ _STATUSES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A job and its newest executions, newest first.
+class Look(NamedTuple):
+    """A job and its newest executions, newest first."""
 
-    All who share a look may share what is made of it: `made` is for them to fill.
-    """
-
-    job: Job
+    job: ShownJob
     recent: Sequence[RecentRun]
-    made: dict[str, bytes] = field(default_factory=dict, compare=False)
 
 
 class Looking:
@@ -46,8 +40,6 @@ class Looking:
         self._tenant_id = tenant_id
         self._waiting: dict[JobId, list[asyncio.Future[Look]]] = {}
         self._reading: set[asyncio.Task[None]] = set()
-        # The last look at each: where nothing has changed since, what was made of it is still good.
-        self._known: dict[JobId, Look] = {}
 
     async def at(self, job_id: JobId) -> Look:
         """Raises JobNotFound."""
@@ -66,8 +58,9 @@ class Looking:
 
     async def _read(self, taken: Mapping[JobId, Sequence[asyncio.Future[Look]]]) -> None:
         try:
-            jobs = await self._jobs(list(taken))
-            plain = [job_id for job_id, job in jobs.items() if not is_dag(job)]
+            jobs = {job.id: job for job in await self._store.jobs.shown(self._tenant_id, list(taken))}
+            # Of the same jobs in the same order: a store may have them at hand still.
+            plain = [job_id for job_id, job in jobs.items() if job.kind != DAG_KIND]
             recent = dict(await self._store.executions.recent(self._tenant_id, plain, limit=RECENT_MAX))
             for job_id in jobs.keys() - recent.keys():
                 recent[job_id] = await self._runs(job_id)
@@ -77,7 +70,7 @@ class Looking:
             return
         for job_id, waiting in taken.items():
             job = jobs.get(job_id)
-            _answer(waiting, JobNotFound(job_id) if job is None else self._look(job, recent[job_id]))
+            _answer(waiting, JobNotFound(job_id) if job is None else Look(job, recent[job_id]))
 
     async def _runs(self, dag_id: JobId) -> Sequence[RecentRun]:
         """Of a workflow, its runs. Its executions are also those of their tasks, which nobody asked about."""
@@ -86,23 +79,6 @@ class Looking:
             RecentRun(ExecutionId(run.id), _STATUSES[run.status], None, 0, run.started_at, run.finished_at)
             for run in page.items
         ]
-
-    def _look(self, job: Job, recent: Sequence[RecentRun]) -> Look:
-        look, known = Look(job, recent), self._known.get(job.id)
-        if known == look:
-            return known
-        if len(self._known) >= KNOWN_MAX:
-            self._known.clear()
-        self._known[job.id] = look
-        return look
-
-    async def _jobs(self, job_ids: list[JobId]) -> Mapping[JobId, Job]:
-        if len(job_ids) > 1:
-            return {job.id: job for job in await self._store.jobs.many(self._tenant_id, job_ids)}
-        try:
-            return {job_ids[0]: await self._store.jobs.get(self._tenant_id, job_ids[0])}
-        except JobNotFound:
-            return {}
 
 
 def _answer(waiting: Sequence[asyncio.Future[Look]], answer: Look | Exception) -> None:

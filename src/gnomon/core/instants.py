@@ -65,6 +65,11 @@ def seconds_of(duration: timedelta) -> int | float:
     return duration.total_seconds() if rest else whole
 
 
+def whole(seconds: float) -> int | float:
+    """The same number; a whole one as an integer."""
+    return int(seconds) if seconds == int(seconds) else seconds
+
+
 def parse_seconds(value: object, *, field: str) -> timedelta:
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise InvalidInput(field, f"must be a number of seconds, not {type(value).__name__}.")

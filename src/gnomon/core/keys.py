@@ -43,6 +43,7 @@ _INCLUDED: dict[Scope, frozenset[Scope]] = {
     Scope.READ: frozenset({Scope.READ}),
     Scope.WORKER: frozenset({Scope.WORKER}),
 }
+_INCLUDING = {scope: frozenset(own for own in Scope if scope in _INCLUDED[own]) for scope in Scope}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class ApiKey:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
     def allows(self, scope: Scope) -> bool:
-        return any(scope in _INCLUDED[own] for own in self.scopes)
+        return not _INCLUDING[scope].isdisjoint(self.scopes)
 
 
 class Presented(NamedTuple):

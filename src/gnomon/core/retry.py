@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from typing import Any
 
-from gnomon.core.document import check_name
+from gnomon.core.document import JSON, check_name
 from gnomon.core.instants import check_duration
 from gnomon.errors import InvalidInput
 
@@ -59,6 +61,31 @@ class RetryPolicy:
 
     def retries(self, error_kind: str) -> bool:
         return self.retry_on is None or error_kind in self.retry_on
+
+
+def to_document(policy: RetryPolicy) -> dict[str, JSON]:
+    """A JSON object from which `from_document` makes an equal policy. Durations are seconds."""
+    return {
+        "max_attempts": policy.max_attempts,
+        "backoff": policy.backoff.value,
+        "backoff_seconds": policy.backoff_base.total_seconds(),
+        "backoff_multiplier": policy.multiplier,
+        "max_backoff_seconds": policy.backoff_max.total_seconds(),
+        "jitter": policy.jitter,
+        "retry_on": None if policy.retry_on is None else list[JSON](sorted(policy.retry_on)),
+    }
+
+
+def from_document(document: Mapping[str, Any]) -> RetryPolicy:
+    return RetryPolicy(
+        max_attempts=document["max_attempts"],
+        backoff=Backoff(document["backoff"]),
+        backoff_base=timedelta(seconds=document["backoff_seconds"]),
+        multiplier=document["backoff_multiplier"],
+        backoff_max=timedelta(seconds=document["max_backoff_seconds"]),
+        jitter=document["jitter"],
+        retry_on=None if document["retry_on"] is None else frozenset(document["retry_on"]),
+    )
 
 
 def backoff(policy: RetryPolicy, attempts: int, *, jitter: float) -> timedelta:

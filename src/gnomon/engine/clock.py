@@ -60,7 +60,7 @@ class StoreClock:
         self._offset: float | None = None
         self._latest = _EPOCH
         self._jumped_at: float | None = None
-        self._unanswered = 0
+        self._is_asking = False
 
     def now(self) -> datetime:
         assert self._offset is not None, "learn() comes first"
@@ -75,14 +75,14 @@ class StoreClock:
 
     async def sure(self) -> None:
         # Who lost touch with the database may have slept: a virtual machine does not notice that it did.
-        if self._unanswered:
+        if self._is_asking:
             await self.learn()
 
     async def learn(self) -> None:
         """Ask the database what time it is. The quickest of a few answers is the most exact."""
-        self._unanswered += 1
+        self._is_asking = True  # And stays so if no answer comes.
         samples = [await self._sample() for _ in range(1 if self._offset is not None else SAMPLES)]
-        self._unanswered = 0
+        self._is_asking = False
         round_trip, offset = min(samples)
         before, self._offset = self._offset, offset
         if before is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from gnomon.proof.events import Beat as BeatEvent
 from gnomon.proof.events import (
@@ -39,6 +39,10 @@ class Segment:
     def last_sign(self) -> datetime | None:
         """When the holder last proved that it lives."""
         return self.beats[-1].db if self.beats else self.claim.db
+
+    def asked_since(self, lease: timedelta) -> datetime | None:
+        """When the holder sent what was granted last. That may have been long on its way."""
+        return min(self.last_sign, self.lease_until - lease) if self.last_sign is not None else None
 
 
 @dataclass(slots=True)

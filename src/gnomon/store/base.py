@@ -46,6 +46,7 @@ from gnomon.core.records import (
 )
 from gnomon.core.retention import RetentionPolicy
 from gnomon.core.shards import Division, Moves
+from gnomon.core.shown import ShownJob
 from gnomon.core.worker import Registration, Worker
 from gnomon.errors import InvalidInput
 
@@ -133,6 +134,9 @@ class JobStore(Protocol):
 
     async def many(self, tenant_id: TenantId, job_ids: Collection[JobId]) -> Sequence[Job]:
         """Those of at most 1,000 jobs that exist, each once, in the order asked for; deleted ones too."""
+
+    async def shown(self, tenant_id: TenantId, job_ids: Collection[JobId]) -> Sequence[ShownJob]:
+        """The same, for those who only show them."""
 
     async def named(self, tenant_id: TenantId, name: str) -> Job:
         """The live job of that name. Raises JobNotFound."""

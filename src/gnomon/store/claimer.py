@@ -50,7 +50,12 @@ class Claimer:
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:
         if self._took_all and not request.is_repeat and not await self._may_find_something(request, now):
             return []
-        rows = await self._claim(request, now=now, lease_until=lease_until)
+        try:
+            rows = await self._claim(request, now=now, lease_until=lease_until)
+        except UniqueViolation as violation:  # Of a transaction it is told when that ends.
+            if "claim_requests" not in violation.constraint:
+                raise
+            raise AskedBefore from None
         self._took_all = len(rows) < request.limit
         return rows
 
@@ -79,12 +84,11 @@ class Claimer:
         starts_over = not timedelta(0) <= now - self._front_at < self._rescan
         if starts_over:
             await self._start_over(now)
+        remembered = bool(self._positions)
         rows = await self._take_turns(request, now=now, lease_until=lease_until)
-        if not rows and not starts_over:
-            # An empty answer must mean that there is nothing, also behind us and in new lanes.
-            remembered = bool(self._positions)
-            if await self._start_over(now) or remembered:
-                rows = await self._take_turns(request, now=now, lease_until=lease_until)
+        # An empty answer must mean that there is nothing, also behind us and in new lanes.
+        if not rows and not starts_over and (await self._start_over(now) or remembered):
+            rows = await self._take_turns(request, now=now, lease_until=lease_until)
         return rows
 
     async def _take_turns(
@@ -134,24 +138,19 @@ class Claimer:
     ) -> Sequence[Row]:
         if limit < 1:
             return []
-        try:
-            return await session.fetch(
-                "claim",
-                *self._starts(turn.lane_ids),
-                lane_ids=list(turn.lane_ids),
-                request_id=request.id,
-                worker=request.worker,
-                limit=limit,
-                priorities=PRIORITIES,
-                now=now,
-                lease_until=lease_until,
-                is_repeat=request.is_repeat,
-                default_tenant=DEFAULT_TENANT,
-            )
-        except UniqueViolation as violation:
-            if "claim_requests" not in violation.constraint:
-                raise
-            raise AskedBefore from None
+        return await session.fetch(
+            "claim",
+            *self._starts(turn.lane_ids),
+            lane_ids=list(turn.lane_ids),
+            request_id=request.id,
+            worker=request.worker,
+            limit=limit,
+            priorities=PRIORITIES,
+            now=now,
+            lease_until=lease_until,
+            is_repeat=request.is_repeat,
+            default_tenant=DEFAULT_TENANT,
+        )
 
     def _starts(self, lane_ids: Sequence[int]) -> Sequence[Rows]:
         """Where to start in each lane and priority, for a database where that is not the front."""

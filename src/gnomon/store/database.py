@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from functools import wraps
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from gnomon.core.retention import Month
+from gnomon.errors import StoreUnavailable
+
+DEADLOCK_TRIES = 3
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Row(Protocol):
@@ -79,3 +86,22 @@ class UniqueViolation(Exception):
 
 class ForeignKeyViolation(Exception):
     """A row names a parent that does not exist."""
+
+
+class Deadlock(StoreUnavailable):
+    """The database broke a circle of those who wait, at our cost: nothing of our transaction happened."""
+
+
+def again_after_deadlock(verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """For a verb that follows runs from place to place, which no order of locks can do beside workers."""
+
+    @wraps(verb)
+    async def tried(*args: P.args, **kwargs: P.kwargs) -> T:
+        for _ in range(DEADLOCK_TRIES - 1):
+            try:
+                return await verb(*args, **kwargs)
+            except Deadlock:
+                continue
+        return await verb(*args, **kwargs)
+
+    return tried

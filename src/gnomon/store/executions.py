@@ -25,7 +25,7 @@ from gnomon.errors import ExecutionNotFound, InvalidInput, StoreUnavailable
 from gnomon.store.base import Applied, Decision, Handover
 from gnomon.store.changes import are_plain_endings, change_rows, ending_rows, first_decisions
 from gnomon.store.claimer import AskedBefore, Claimer
-from gnomon.store.database import Database, Row, Rows, UniqueViolation
+from gnomon.store.database import Database, Row, Rows, UniqueViolation, again_after_deadlock
 from gnomon.store.enqueuing import are_plain, enqueue_and_admit, enqueue_plain
 from gnomon.store.gates import Gates
 from gnomon.store.lanes import Lanes
@@ -214,6 +214,7 @@ class SqlExecutions:
         check_limit(limit, limit_max=EXPIRED_LIMIT_MAX)
         return await self._revisions.leased(await self._database.read("expired", now=now, limit=limit))
 
+    @again_after_deadlock
     async def cancel(
         self, tenant_id: TenantId, execution_ids: Sequence[ExecutionId], *, now: datetime
     ) -> Mapping[ExecutionId, ExecutionStatus]:

@@ -88,6 +88,16 @@ async def replace_runs(session: Session, job_id: JobId, *, by: Collection[UUID],
     raise StoreUnavailable(f"Executions of job {job_id} moved away {ROUNDS_MAX} times in a row. Ask again.")
 
 
+async def end_runs(session: Session, *, job_id: JobId, tenant_id: TenantId, now: datetime) -> None:
+    """End what waits of a job and ask what runs to stop. Claims and retries move executions: as above."""
+    for _ in range(ROUNDS_MAX):
+        await session.fetch("job_running_stop", job_id=job_id, tenant_id=tenant_id)
+        await session.fetch("job_waiting_end", job_id=job_id, tenant_id=tenant_id, now=now)
+        if not await session.fetch("job_still_runs", job_id=job_id, tenant_id=tenant_id):
+            return
+    raise StoreUnavailable(f"Executions of job {job_id} moved away {ROUNDS_MAX} times in a row. Ask again.")
+
+
 async def watch(session: Session, job_id: UUID, *, awaited: bool) -> None:
     """Mark what is live of a job that is now watched. Its row is locked, so nothing new comes in unmarked.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import TypeAlias, TypedDict
 from uuid import UUID
@@ -14,34 +15,41 @@ from gnomon.core.job import Job, JobId, JobStatus, NewJob, Revision, TenantId, s
 from gnomon.core.lifecycle import JobChange
 from gnomon.core.limits import check_batch, check_limit
 from gnomon.core.records import JobFilter, Page
+from gnomon.core.shown import ShownJob
 from gnomon.errors import (
     JobAlreadyExists,
     JobFired,
     JobNotFound,
-    StoreUnavailable,
     TenantNotFound,
     VersionConflict,
 )
-from gnomon.store.database import Database, ForeignKeyViolation, Rows, Session, UniqueViolation
-from gnomon.store.gates import Gates, watch
+from gnomon.store.database import (
+    Database,
+    ForeignKeyViolation,
+    Row,
+    Rows,
+    Session,
+    UniqueViolation,
+    again_after_deadlock,
+)
+from gnomon.store.gates import Gates, end_runs, watch
 from gnomon.store.idempotency import first_answer
 from gnomon.store.job_links import link, lock
 from gnomon.store.lanes import Lanes, lane_of
 from gnomon.store.rows import (
     INTEGER_MAX,
     LAST_ID,
-    KnownJobs,
     definition_columns,
     ids_text,
     job_of,
     names_text,
     revision_of,
+    shown_job_of,
 )
 
 JOB_BATCH_MAX = 1000
 # What else belongs into the transaction, of a workflow. Returns the revision of the job that stands for it.
 Also: TypeAlias = Callable[[Session], Awaitable[int]]
-ROUNDS_MAX = 100
 
 
 class _Key(TypedDict):
@@ -54,7 +62,6 @@ class SqlJobs:
         self._database = database
         self._lanes = lanes
         self._gates = gates
-        self._known = KnownJobs()
 
     async def create(
         self,
@@ -89,6 +96,7 @@ class SqlJobs:
                 return made  # The ids are the caller's own: this very call happened before.
             raise await self._name_clash(violation, tenant_id, jobs) from None
 
+    @again_after_deadlock
     async def change(
         self,
         changes: Sequence[JobChange],
@@ -128,13 +136,17 @@ class SqlJobs:
         rows = await self._database.read("job_get", tenant_id=tenant_id, job_id=job_id)
         if not rows:
             raise JobNotFound(job_id)
-        return self._known.of(rows[0])
+        return job_of(rows[0])
 
     async def many(self, tenant_id: TenantId, job_ids: Collection[JobId]) -> Sequence[Job]:
-        check_batch(len(job_ids), field="jobs", size_max=JOB_BATCH_MAX)
-        wanted = _wanted(dict.fromkeys(job_ids))
-        rows = await self._database.read("jobs_get", wanted, tenant_id=tenant_id)
-        return [self._known.of(row) for row in rows]
+        return [job_of(row) for row in await self._read("jobs_get", tenant_id, job_ids)]
+
+    async def shown(self, tenant_id: TenantId, job_ids: Collection[JobId]) -> Sequence[ShownJob]:
+        return [shown_job_of(row) for row in await self._read("jobs_shown", tenant_id, job_ids)]
+
+    async def _read(self, statement: str, tenant_id: TenantId, ids: Collection[JobId]) -> Sequence[Row]:
+        check_batch(len(ids), field="jobs", size_max=JOB_BATCH_MAX)
+        return await self._database.read(statement, _wanted(dict.fromkeys(ids)), tenant_id=tenant_id)
 
     async def named(self, tenant_id: TenantId, name: str) -> Job:
         rows = await self._database.read("job_named", tenant_id=tenant_id, name=name)
@@ -150,14 +162,8 @@ class SqlJobs:
             "jobs_page",
             tenant_id=tenant_id,
             after=after or LAST_ID,
-            status=wanted.status,
-            kind=wanted.kind,
-            name=wanted.name,
-            tag=wanted.tag,
-            type=wanted.type,
-            next_run_before=wanted.next_run_before,
-            next_run_after=wanted.next_run_after,
             limit=limit + 1,
+            **asdict(wanted),
         )
         jobs = tuple(job_of(row) for row in rows[:limit])
         return Page(jobs, jobs[-1].id if len(rows) > limit else None)
@@ -225,7 +231,7 @@ class SqlJobs:
         if watched and not job["watched"]:
             await watch(session, change.job_id, awaited=False)
         if change.ends_executions:
-            await _end_executions(session, now=now, **key)
+            await end_runs(session, now=now, **key)
 
     async def _check_dependencies(
         self, session: Session, tenant_id: TenantId, jobs: Sequence[NewJob] | Sequence[JobChange]
@@ -259,17 +265,6 @@ class SqlJobs:
 
 async def _get(session: Session, tenant_id: TenantId, ids: Sequence[UUID]) -> list[Job]:
     return [job_of(row) for row in await session.fetch("jobs_get", _wanted(ids), tenant_id=tenant_id)]
-
-
-async def _end_executions(session: Session, *, job_id: JobId, tenant_id: TenantId, now: datetime) -> None:
-    """Claims and retries move executions between our statements: go on until there is nothing left."""
-    key: _Key = {"job_id": job_id, "tenant_id": tenant_id}
-    for _ in range(ROUNDS_MAX):
-        await session.fetch("job_running_stop", **key)
-        await session.fetch("job_waiting_end", now=now, **key)
-        if not await session.fetch("job_still_runs", **key):
-            return
-    raise StoreUnavailable(f"Executions of job {job_id} moved away {ROUNDS_MAX} times in a row. Ask again.")
 
 
 def _wanted(ids: Collection[UUID]) -> Rows:

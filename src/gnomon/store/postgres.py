@@ -13,7 +13,14 @@ import asyncpg
 from gnomon.errors import InvalidInput, StoreRefused, StoreUnavailable
 from gnomon.store import statements
 from gnomon.store.connections import Connections
-from gnomon.store.database import ForeignKeyViolation, Row, Rows, UniqueViolation
+from gnomon.store.database import (
+    DEADLOCK_TRIES,
+    Deadlock,
+    ForeignKeyViolation,
+    Row,
+    Rows,
+    UniqueViolation,
+)
 from gnomon.store.migrate import AppliedMigration, Migration, applied_of, record_of
 from gnomon.store.partitions import partition_statements
 from gnomon.store.postgres_connect import connect_for_statements, split_pooler
@@ -22,7 +29,6 @@ from gnomon.store.postgres_partitions import PostgresPartitions
 VERSION_MIN = 15
 CONNECTIONS_MAX = 10
 MIGRATION_LOCK_TIMEOUT = timedelta(seconds=5)
-DEADLOCK_TRIES = 3
 
 # What asyncpg raises when there is nobody to talk to: at connect, in the middle, or afterwards.
 _UNREACHABLE: Final = (
@@ -111,7 +117,7 @@ class PostgresDatabase:
                     return await session.fetch(statement, *batches, **values)
             except _TRY_AGAIN:
                 continue
-        raise StoreUnavailable(f"{statement}: PostgreSQL broke {DEADLOCK_TRIES} deadlocks in a row.")
+        raise Deadlock(f"{statement}: PostgreSQL broke {DEADLOCK_TRIES} deadlocks in a row.")
 
     read = fetch
 
@@ -122,7 +128,7 @@ class PostgresDatabase:
                 yield session
         except _TRY_AGAIN as error:
             # The body is the caller's, so only the caller can run it again.
-            raise StoreUnavailable(f"PostgreSQL broke a deadlock at our cost: {error}") from error
+            raise Deadlock(f"PostgreSQL broke a deadlock at our cost: {error}") from error
 
     @property
     def partitions(self) -> PostgresPartitions:

@@ -11,7 +11,6 @@ from gnomon.core.job import JobId, TenantId
 from gnomon.core.lease import Lane, Offer
 from gnomon.core.limits import check_limit
 from gnomon.store.database import Database, Row, Rows
-from gnomon.store.gates import wanted
 from gnomon.store.lanes import Lanes
 from gnomon.store.rows import names_of
 
@@ -48,7 +47,10 @@ class Prospects:
         self, tenant_id: TenantId, job_ids: Collection[JobId], *, limit: int
     ) -> Mapping[JobId, Sequence[RecentRun]]:
         rows = await self._database.read(
-            "jobs_recent", wanted(job_ids), tenant_id=tenant_id, limit=check_limit(limit)
+            "jobs_recent",
+            Rows("wanted", ("id",), [(one,) for one in job_ids]),
+            tenant_id=tenant_id,
+            limit=check_limit(limit),
         )
         found: dict[JobId, list[RecentRun]] = {job_id: [] for job_id in job_ids}
         for row in rows:

@@ -9,7 +9,9 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from gnomon.core import schedule_document
+import msgspec
+
+from gnomon.core import retry, schedule_document
 from gnomon.core.document import Document
 from gnomon.core.execution import (
     Attempt,
@@ -24,11 +26,10 @@ from gnomon.core.execution import (
 )
 from gnomon.core.job import Definition, Delivery, Job, JobId, JobStatus, Revision, TenantId
 from gnomon.core.lease import Claim, Leased
-from gnomon.core.retry import Backoff, RetryPolicy
+from gnomon.core.retry import RetryPolicy
 from gnomon.core.schedule import Schedule
+from gnomon.core.shown import ShownJob
 from gnomon.store.database import Row
-
-KNOWN_JOBS_MAX = 4096
 
 FIRST_ID = UUID(int=0)
 LAST_ID = UUID(int=2**128 - 1)
@@ -76,7 +77,7 @@ def definition_columns(definition: Definition, lane_id: int) -> dict[str, Any]:
         "max_concurrent": definition.max_concurrent,
         "delivery": definition.delivery,
         "payload": definition.payload.text,
-        "retry": _retry_text(definition.retry),
+        "retry": json.dumps(retry.to_document(definition.retry), ensure_ascii=False),
         "schedule": json.dumps(schedule_document.to_document(definition.schedule), ensure_ascii=False),
     }
 
@@ -122,21 +123,11 @@ def job_of(row: Row) -> Job:
     )
 
 
-class KnownJobs:
-    """Jobs that were read lately. One whose row is the same as before is the same object, at no cost."""
-
-    def __init__(self) -> None:
-        self._known: dict[UUID, tuple[Row, Job]] = {}
-
-    def of(self, row: Row) -> Job:
-        known = self._known.get(row["id"])
-        if known is not None and known[0] == row:
-            return known[1]
-        if len(self._known) >= KNOWN_JOBS_MAX:
-            self._known.clear()
-        job = job_of(row)
-        self._known[job.id] = (row, job)
-        return job
+def shown_job_of(row: Row) -> ShownJob:
+    """From the columns of `jobs_shown`, in their order."""
+    *facts, payload, capabilities, tags, dependencies, retry, schedule = row
+    documents = map(_decode, (capabilities, tags, dependencies, retry, schedule))
+    return ShownJob._make((*facts, Document(payload), *documents))
 
 
 def is_possible(claim: Claim) -> bool:
@@ -153,6 +144,7 @@ class Hold(NamedTuple):
     cancel_requested: bool = False
 
 
+_decode = msgspec.json.Decoder().decode
 # What Leased(...), Claim(...) and Document(...) do, without the call in between that doubles their price.
 _leased: Callable[[Iterable[Any]], Leased] = partial(tuple.__new__, Leased)
 _claim: Callable[[Iterable[Any]], Claim] = partial(tuple.__new__, Claim)
@@ -241,30 +233,6 @@ def schedule_of(text: str) -> Schedule:
     return schedule_document.from_kept(json.loads(text))
 
 
-def _retry_text(policy: RetryPolicy) -> str:
-    return json.dumps(
-        {
-            "max_attempts": policy.max_attempts,
-            "backoff": policy.backoff,
-            "backoff_seconds": policy.backoff_base.total_seconds(),
-            "backoff_multiplier": policy.multiplier,
-            "max_backoff_seconds": policy.backoff_max.total_seconds(),
-            "jitter": policy.jitter,
-            "retry_on": None if policy.retry_on is None else sorted(policy.retry_on),
-        },
-        ensure_ascii=False,
-    )
-
-
 @lru_cache(TEXTS_REMEMBERED)
 def _retry_of(text: str) -> RetryPolicy:
-    fields = json.loads(text)
-    return RetryPolicy(
-        max_attempts=fields["max_attempts"],
-        backoff=Backoff(fields["backoff"]),
-        backoff_base=timedelta(seconds=fields["backoff_seconds"]),
-        multiplier=fields["backoff_multiplier"],
-        backoff_max=timedelta(seconds=fields["max_backoff_seconds"]),
-        jitter=fields["jitter"],
-        retry_on=None if fields["retry_on"] is None else frozenset(fields["retry_on"]),
-    )
+    return retry.from_document(json.loads(text))

@@ -14,7 +14,7 @@ from gnomon.core.records import Calendar
 from gnomon.core.schedule import LostCron
 from gnomon.errors import TenantNotFound
 from gnomon.store.base import Due, Unreadable
-from gnomon.store.database import Database, ForeignKeyViolation, Row, Rows, Session
+from gnomon.store.database import Database, ForeignKeyViolation, Row, Rows, Session, again_after_deadlock
 from gnomon.store.gates import admit, lock, replace_runs, wanted
 from gnomon.store.rows import job_of
 
@@ -65,6 +65,7 @@ class SqlSchedules:
         rows = await self._database.read("next_due", _passed_over(passed_over), shards=_list(shards))
         return rows[0]["next_run_time"] if rows else None
 
+    @again_after_deadlock
     async def fire(self, firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
         if not firings:
             return []

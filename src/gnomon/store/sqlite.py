@@ -24,7 +24,8 @@ READERS = 2
 QUICK_ROWS_MAX = 500  # Some 5 ms. A larger batch is never quick.
 # Reads by key, which take less time than the way to another thread and back.
 BY_KEY = frozenset({
-    "job_get", "jobs_get", "jobs_recent", "key_find", "executions_get", "worker_get", "leases_held",
+    "job_get", "jobs_get", "jobs_shown", "jobs_recent", "key_find", "executions_get", "worker_get",
+    "leases_held",
 })  # fmt: skip
 BY_KEY_ROWS_MAX = 100
 BUSY_TIMEOUT = timedelta(seconds=10)
@@ -74,6 +75,7 @@ class Connection:
         for statement in self._statements["temporary_tables"]:
             self.raw.execute(statement)
         self._patience = BUSY_TIMEOUT
+        self._filled: Rows | None = None  # The last batch, while its table is as it was then.
 
     def begin(self) -> None:
         """At once or not at all: the thread of a loop must not wait for a lock that a task of it holds."""
@@ -110,6 +112,9 @@ class Connection:
                 statement = ""
 
     def _fill(self, batch: Rows) -> None:
+        if self._filled == batch:
+            return
+        self._filled = None
         self.raw.execute(f"DELETE FROM temp.{batch.name}")  # noqa: S608 - our own names, never a value.
         if batch.rows:
             columns, values, parameters = packed(batch)
@@ -117,6 +122,8 @@ class Connection:
                 f"INSERT INTO temp.{batch.name} ({columns}) SELECT {values} FROM json_each(?)",  # noqa: S608
                 parameters,
             )
+        if not self.raw.in_transaction:  # What is rolled back takes this with it.
+            self._filled = batch
 
 
 def _unhexed(text: str | None) -> bytes | None:
@@ -162,9 +169,11 @@ class SqliteDatabase:
         self.writer = _connected(path)
         self._writer_thread = hands("gnomon-sqlite-writer")
         # A database in memory belongs to its one connection, so its readers are its writer.
-        readers = [] if path == MEMORY else [_connected(path) for _ in range(READERS)]
+        readers = [] if path == MEMORY else [_connected(path) for _ in range(1 + READERS)]
         self._readers = [(reader, hands("gnomon-sqlite-reader")) for reader in readers]
-        self._next_reader = cycle(self._readers)
+        # The first is for what is quick: it never stands behind a page, and its next read is often for the
+        # same rows.
+        self._next_reader = cycle(self._readers[1:])
         self._turn = asyncio.Lock()
 
     async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
@@ -189,9 +198,9 @@ class SqliteDatabase:
             # Nobody else has this database, so what is read needs no transaction to be of one moment.
             async with self._turn:
                 return await self.write(lambda: self.writer.run(statement, batches, values), batches)
-        reader, thread = next(self._next_reader)
         rows = sum(len(batch.rows) for batch in batches)
         is_quick = statement in BY_KEY and rows <= BY_KEY_ROWS_MAX
+        reader, thread = self._readers[0] if is_quick else next(self._next_reader)
         run = thread.run_here_if_quick if is_quick else thread.run
         return await _answer_of(run(lambda: reader.run(statement, batches, values)))
 

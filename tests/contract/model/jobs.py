@@ -13,6 +13,7 @@ from gnomon.core.job import Job, JobId, JobStatus, NewJob, Revision, TenantId
 from gnomon.core.lifecycle import JobChange
 from gnomon.core.records import JobFilter, Page
 from gnomon.core.schedule_document import type_of
+from gnomon.core.shown import ShownJob, shown_job
 from gnomon.errors import (
     IllegalTransition,
     InvalidDependency,
@@ -86,6 +87,9 @@ class ModelJobs:
     async def many(self, tenant_id: TenantId, job_ids: Collection[JobId]) -> Sequence[Job]:
         known = (self.state.jobs.get(job_id) for job_id in dict.fromkeys(job_ids))
         return [job for job in known if job is not None and job.tenant_id == tenant_id]
+
+    async def shown(self, tenant_id: TenantId, job_ids: Collection[JobId]) -> Sequence[ShownJob]:
+        return [shown_job(job) for job in await self.many(tenant_id, job_ids)]
 
     async def named(self, tenant_id: TenantId, name: str) -> Job:
         for job in self.state.jobs.values():

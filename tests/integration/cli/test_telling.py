@@ -8,11 +8,13 @@ from datetime import timedelta
 
 import pytest
 
-from gnomon.cli.telling import LINES_MAX, WINDOW, Teller, telling
+from gnomon.cli.telling import LINES_MAX, WINDOW, Nameless, Teller, telling
 from gnomon.core.document import JSON
-from gnomon.core.job import Definition
+from gnomon.core.job import Definition, Job, JobId, TenantId
+from gnomon.core.records import JobFilter, Page
 from gnomon.core.retry import RetryPolicy
 from gnomon.engine.telemetry import What
+from gnomon.errors import StoreUnavailable
 from gnomon.handlers.base import Context, NotHere
 from tests.integration.engine.rig import Rig, open_rig
 
@@ -41,6 +43,25 @@ async def test_lines_name_the_job(rig: Rig, caplog: pytest.LogCaptureFixture) ->
     ada = rig.worker(done)
     async with telling(ada.telemetry, rig.store.jobs, rig.clock):
         job = await rig.job(Definition(kind="test"), name="mails")  # Nobody has told its name yet.
+        await rig.enqueue(job)
+        await ada.work()
+
+    assert lines(caplog) == [("started", "mails"), ("completed", "mails")]
+
+
+async def test_a_store_that_is_away_at_the_start_costs_no_more_than_time(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
+    class AwayAtTheStart(Nameless):
+        async def get(self, tenant_id: TenantId, job_id: JobId) -> Job:
+            return await rig.store.jobs.get(tenant_id, job_id)
+
+        async def page(self, tenant_id: TenantId, wanted: JobFilter, *, limit: int) -> Page[Job]:
+            raise StoreUnavailable("away")
+
+    ada = rig.worker(done)
+    job = await rig.job(Definition(kind="test"), name="mails")
+    async with telling(ada.telemetry, AwayAtTheStart(), rig.clock):
         await rig.enqueue(job)
         await ada.work()
 

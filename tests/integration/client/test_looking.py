@@ -9,6 +9,7 @@ import pytest
 
 from gnomon.client import Ask, Draft
 from gnomon.core.job import JobId
+from gnomon.core.shown import shown_job
 from gnomon.errors import JobNotFound
 from tests.integration.client.conftest import Office, report
 
@@ -21,7 +22,7 @@ async def test_many_who_look_at_once_share_one_look(office: Office) -> None:
 
     looks = await asyncio.gather(*(client.jobs.look(job.id) for job in (one, two, one)))
 
-    assert [look.job for look in looks] == [one, two, one]
+    assert [look.job for look in looks] == [shown_job(one), shown_job(two), shown_job(one)]
     assert looks[0] is looks[2]
     assert [recent.id for recent in looks[0].recent] == [run.id]
 
@@ -44,6 +45,6 @@ async def test_what_one_asks_for_is_no_matter_of_the_others(office: Office) -> N
     await asyncio.sleep(0)
     leaving.cancel()
 
-    assert (await staying).job == job
+    assert (await staying).job == shown_job(job)
     with pytest.raises(JobNotFound):
         await missing

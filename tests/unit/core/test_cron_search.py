@@ -29,7 +29,7 @@ def parsed(expression: str) -> Cron:
         raise
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(expressions, civil_times)
 def test_next_is_what_a_walk_through_every_day_finds(expression: str, after: datetime) -> None:
     found = parsed(expression).next(after)

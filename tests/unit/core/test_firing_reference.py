@@ -246,7 +246,7 @@ def as_row(row: Occurrence) -> Row:
 
 
 @given(story=stories())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_every_due_time_has_the_outcome_that_the_reference_gives_it(story: Story) -> None:
     job, rows = run(story, limit=10_000)
 
@@ -257,7 +257,7 @@ def test_every_due_time_has_the_outcome_that_the_reference_gives_it(story: Story
 
 
 @given(story=stories(), limit=st.sampled_from([1, 2, 7, 60, 100, 1000]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_many_bounded_steps_give_the_ledger_of_one_unbounded_step(story: Story, limit: int) -> None:
     whole_job, whole = run(story, limit=10_000)
     job, rows = run(story, limit=limit)
@@ -268,7 +268,7 @@ def test_many_bounded_steps_give_the_ledger_of_one_unbounded_step(story: Story, 
 
 
 @given(story=stories(), limit=st.sampled_from([7, 1000]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_schedule_goes_on_unless_it_has_ended(story: Story, limit: int) -> None:
     job, _ = run(story, limit=limit)
 

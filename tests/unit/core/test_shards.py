@@ -82,7 +82,7 @@ def orders_of(owners: list[str]) -> st.SearchStrategy[list[list[str]]]:
 
 
 @given(data=st.data(), owners=names)
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 def test_schedulers_that_start_together_share_evenly_within_a_few_rounds(
     data: st.DataObject, owners: list[str]
 ) -> None:
@@ -106,7 +106,7 @@ def test_schedulers_that_act_on_what_they_saw_a_round_ago_share_evenly_too(
 
 
 @given(data=st.data(), first=st.integers(1, 64), second=st.integers(1, 64))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 def test_when_schedulers_come_and_go_the_others_even_out(
     data: st.DataObject, first: int, second: int
 ) -> None:
@@ -124,7 +124,7 @@ def test_when_schedulers_come_and_go_the_others_even_out(
 
 
 @given(data=st.data(), owners=names)
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 def test_nobody_is_told_to_take_what_somebody_has(data: st.DataObject, owners: list[str]) -> None:
     holders = data.draw(
         st.dictionaries(st.integers(0, SHARDS - 1), st.sampled_from([*owners, "stranger", NOBODY]))

@@ -355,6 +355,20 @@ def a_healthy_worker_loses_its_run(story: Story, wrong: bool) -> None:
     story.read()
 
 
+@case("L5")
+def a_claim_comes_with_a_lease_that_has_run_out(story: Story, wrong: bool) -> None:
+    story.job()
+    story.enqueue()
+    if not wrong:
+        story.fault(3, 10, "slow", "w/1")  # It was sent then.
+    story.claim(50, lease_until=t(25))
+    story.start(51)
+    story.exit(52)
+    story.again(52, Expired)
+    story.live(at=54, worker="v/1")
+    story.read()
+
+
 @case("L6")
 def a_claim_is_forgotten(story: Story, wrong: bool) -> None:
     story.job()

@@ -101,7 +101,7 @@ def l5(index: Index) -> Findings:
     """A healthy worker does not lose a run."""
     found = Findings("L5")
     for run, segment in index.segments():
-        since, end = segment.last_sign, segment.end
+        since, end = segment.asked_since(index.parameters.lease), segment.end
         if end is None or since is None or end.db is None:
             continue
         if not index.faults.is_healthy(segment.claim.holder, since, end.db):
@@ -121,7 +121,8 @@ def l6(index: Index) -> Findings:
         if claim.db is None or read_at is None:
             continue
         until = claim.db + index.parameters.lease
-        if until > read_at or not index.faults.is_healthy(claim.holder, claim.db, until):
+        since = min(claim.db, claim.lease_until - index.parameters.lease)
+        if until > read_at or not index.faults.is_healthy(claim.holder, since, until):
             continue
         found.checked += 1
         is_given_back = isinstance(end, Released) or (end is not None and name_of(end) == "cancelled")

@@ -27,8 +27,10 @@ WITHOUT = frozenset({"leader change while a time is due", "disk full during comp
 ANSWERED_AGAIN = "submit answered again"
 LEFT_IN_PEACE = "drain that waits for a run"
 
-# Gnomon fences by claim, not by boot: what a dead process has sent still counts while its claim is current.
-NOT_PROMISED = frozenset({"L9"})
+# What is not judged world by world.
+# L9: Gnomon fences by claim, not by boot: what a dead process has sent counts while its claim is current.
+# L10 asks whether a whole campaign needed the fence; of many worlds together, `uncovered` does.
+LEFT_OUT = frozenset({"L9", "L10"})
 # One broken rule must not hide another.
 WRONG_PER_RULE_MAX = 20
 
@@ -75,7 +77,7 @@ def judge(scenario: Scenario) -> Judgement:
     wrong += [
         Wrong(one.invariant, one.entity, one.what, around.get(id(one), ()))
         for found in verdict.findings
-        if found.invariant not in NOT_PROMISED
+        if found.invariant not in LEFT_OUT
         for one in found.violations[:WRONG_PER_RULE_MAX]
     ]
     seen = {name: count for name, count in verdict.coverage.items() if name not in WITHOUT}

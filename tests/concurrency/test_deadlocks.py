@@ -1,0 +1,56 @@
+"""A deadlock that PostgreSQL breaks at the cost of a cancel is nobody's error: it cancels again."""
+
+from __future__ import annotations
+
+import asyncio
+
+import asyncpg
+
+from gnomon.app import open_store
+from gnomon.core.execution import ExecutionStatus
+from gnomon.core.job import DEFAULT_TENANT
+from tests.conftest import MakeDatabase
+from tests.contract.given import NOW, ask, claim, create_one, enqueue, new_job
+from tests.postgres import PostgresServer
+
+WAITS_FOR_ME = (
+    "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+)
+
+
+async def test_a_cancel_that_loses_a_deadlock_cancels_again(
+    migrated_database: MakeDatabase, postgres_server: PostgresServer
+) -> None:
+    url = await migrated_database(postgres_server)
+    store = await open_store(url)
+    # The other one waits in patience, so it is the cancel that looks for a deadlock, and pays for it.
+    other = await asyncpg.connect(url, server_settings={"deadlock_timeout": "10min"})
+    try:
+        job = await create_one(store, new_job())
+        [running] = await enqueue(store, ask(job))
+        await claim(store, limit=1)
+        [waiting] = await enqueue(store, ask(job))
+
+        async with other.transaction():
+            await other.fetch("SELECT FROM queue WHERE execution_id = $1 FOR UPDATE", waiting)
+            cancelling = asyncio.create_task(
+                store.executions.cancel(DEFAULT_TENANT, [running, waiting], now=NOW)
+            )
+            await _until_somebody_waits_for(other)
+            await other.fetch("SELECT FROM leases WHERE execution_id = $1 FOR UPDATE", running)
+            assert not cancelling.done()
+
+        told = await cancelling
+        assert told == {running: ExecutionStatus.RUNNING, waiting: ExecutionStatus.CANCELLED}
+        assert (await store.executions.get(DEFAULT_TENANT, running, now=NOW)).cancel_requested
+    finally:
+        await other.close()
+        await store.close()
+
+
+async def _until_somebody_waits_for(connection: asyncpg.Connection) -> None:
+    async with asyncio.timeout(30):
+        for _ in range(3000):
+            if await connection.fetchval(WAITS_FOR_ME):
+                return
+            await asyncio.sleep(0.01)
