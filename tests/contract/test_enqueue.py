@@ -205,6 +205,20 @@ async def test_a_cancelled_execution_gives_its_unique_key_back(store: Store) -> 
     assert await enqueue_one(store, job, unique_key="user 7") != first
 
 
+async def test_who_asks_again_gets_its_own_execution_although_the_unique_key_has_gone_to_another(
+    store: Store,
+) -> None:
+    job = await create_one(store)
+    first, second = ask(job, unique_key="user 7"), ask(job, unique_key="user 7")
+    await store.executions.enqueue(DEFAULT_TENANT, [first], now=NOW)
+    await end(store, await claim_one(store), DONE)
+    await store.executions.enqueue(DEFAULT_TENANT, [second], now=NOW)
+
+    again = await store.executions.enqueue(DEFAULT_TENANT, [first], now=NOW)
+
+    assert again == [Enqueued(first.id, is_new=False)]
+
+
 async def test_two_jobs_may_use_one_unique_key(store: Store) -> None:
     first = await enqueue_one(store, await create_one(store), unique_key="user 7")
 

@@ -89,7 +89,9 @@ async def _keep(
     """Where each ask ended up, and the jobs at whose gates some of them wait now."""
     jobs = await jobs_for(session, tenant_id, {one.job_id for one in asked})
     holders = await _take_keys(session, tenant_id, [one for one in asked if one.id not in made])
-    kept = [holders.get(one.id, one.id) for one in asked]
+    # An ask that is repeated, whose run has ended, finds its key with a later one.
+    made = {*made, *await _made(session, tenant_id, [own for own, by in holders.items() if own != by])}
+    kept = [one.id if one.id in made else holders.get(one.id, one.id) for one in asked]
     rows = [
         _asked_row(one, jobs[one.job_id], now=now)
         for one, holder in zip(asked, kept, strict=True)
@@ -141,6 +143,12 @@ async def _take_keys(
         if holders.keys() >= set(keyed.values()):
             return {own: holders[key] for own, key in keyed.items()}
     raise StoreUnavailable(f"enqueue: a unique key changed hands {ROUNDS_MAX} times in a row. Ask again.")
+
+
+async def _made(session: Session, tenant_id: TenantId, ids: Collection[UUID]) -> Collection[UUID]:
+    if not ids:
+        return ()
+    return [row["id"] for row in await session.fetch("executions_get", wanted(ids), tenant_id=tenant_id)]
 
 
 def _asked_row(one: NewExecution, job: Row, *, now: datetime) -> tuple[object, ...]:
