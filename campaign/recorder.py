@@ -55,7 +55,7 @@ class Recorder(logging.Handler):
 
     def decided(self, decisions: Sequence[Decision], at: datetime) -> None:
         """No event of its own: when something was decided belongs to the event of the change."""
-        for claim, _ in decisions:
+        for claim in (one.claim for one in decisions):
             self._decided.write(f"{claim.execution_id} {claim.number} {at.isoformat()}\n".encode())
 
     @contextmanager
