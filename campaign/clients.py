@@ -25,6 +25,9 @@ CANCELS = {"unwanted": (0.5, 6.0), "long": (1.0, 30.0), "plain": (0.0, 0.02)}
 CANCEL_CHANCE = {"unwanted": 1.0, "long": 0.1, "plain": 0.05}
 PAUSED_SECONDS = 4.0
 CHORES_EVERY = 15.0
+FLOWS = 0.04  # A part of what is asked for are runs of workflows.
+FLOW_CANCEL = (0.15, 0.0, 15.0)  # The chance, and when.
+FLOW_HOLD = (0.15, 0.0, 8.0)
 OUT_OF_RANGE = {"priority": 99}
 OTHER_WORDS = {"priority": 9}
 REFUSED, UNKNOWN, CONFLICT, BUSY = 400, 404, 409, 500
@@ -44,6 +47,7 @@ class Client:
     history: History
     jobs: Mapping[str, JobId]
     works: Sequence[Work]
+    flows: Sequence[str]
     random: Random
     rate: float  # Questions a second.
     acknowledged: int = 0
@@ -62,7 +66,8 @@ class Client:
             while not enough.is_set():
                 await asyncio.sleep(self.random.expovariate(self.rate))
                 number += 1
-                group.create_task(self._submit(f"{self.name}-{number}"))
+                asks = self._submit_flow if self.random.random() < FLOWS else self._submit
+                group.create_task(asks(f"{self.name}-{number}"))
             await chores
         await asyncio.gather(*self._later, return_exceptions=True)
 
@@ -95,10 +100,7 @@ class Client:
         if self.random.random() < NONSENSE:
             await self._be_refused(f"{key}-nonsense", name, OUT_OF_RANGE, REFUSED)
         told = {"key": key, "job": str(self.jobs[name]), "body": name}
-        self.history.write(events.SubmitInvoke, **told)
-        run = await self._answered(told)
-        self.acknowledged += 1
-        self.history.write(events.SubmitOk, run=run, **told)
+        run = await self._asked(told, f"/v1/jobs/{told['job']}/trigger", "execution_id")
         if self.random.random() < LOOKS:
             await self._look(run)
         if self.random.random() < REPEATS:
@@ -107,17 +109,38 @@ class Client:
             later = asyncio.create_task(self._cancel(run, self.random.uniform(*CANCELS[name])))
             self._later.add(later)
 
-    async def _answered(self, told: Mapping[str, str]) -> str:
+    async def _submit_flow(self, key: str) -> None:
+        name = self.random.choice(self.flows)
+        told = {"key": key, "job": str(self.jobs[name]), "body": name}
+        run = await self._asked(told, f"/v1/dags/{told['job']}/trigger", "dag_run_id")
+        for acts, (chance, *when) in ((("cancel",), FLOW_CANCEL), (("pause", "resume"), FLOW_HOLD)):
+            if self.random.random() < chance:
+                delay = self.random.uniform(*when)
+                self._later.add(asyncio.create_task(self._act(run, acts, delay)))
+
+    async def _act(self, run: str, acts: Sequence[str], delay: float) -> None:
+        for act in acts:
+            await asyncio.sleep(delay)
+            await self._insist(f"/v1/dag-runs/{run}/{act}")
+
+    async def _asked(self, told: Mapping[str, str], path: str, answer: str) -> str:
+        self.history.write(events.SubmitInvoke, **told)
+        run = await self._answered(told, path, answer)
+        self.acknowledged += 1
+        self.history.write(events.SubmitOk, run=run, **told)
+        return run
+
+    async def _answered(self, told: Mapping[str, str], path: str, name: str) -> str:
         while True:
             try:
-                answer = await self._call("POST", f"/v1/jobs/{told['job']}/trigger", key=told["key"], body={})
+                answer = await self._call("POST", path, key=told["key"], body={})
                 answer.raise_for_status()
             except NoAnswer:
                 self.unanswered += 1
                 self.history.write(events.SubmitInfo, **told)
                 await asyncio.sleep(TRY_AGAIN)
             else:
-                run: str = answer.json()["execution_id"]
+                run: str = answer.json()[name]
                 return run
 
     async def _be_refused(self, key: str, name: str, body: Any, status: int) -> None:
@@ -156,6 +179,16 @@ class Client:
                 await self._insist(f"/v1/jobs/{paused}/{verb}")
                 await asyncio.sleep(PAUSED_SECONDS)
             await self._insist("/v1/dlq/redrive", {"job_id": str(hopeless), "limit": 2}, tries=1)
+            await self._give_up_paused(self.random.choice(self.flows))
+
+    async def _give_up_paused(self, flow: str) -> None:
+        """Somebody is asked about a failed task, and has no time."""
+        with suppress(NoAnswer):
+            answer = await self._call("GET", f"/v1/dags/{self.jobs[flow]}/runs?limit=20")
+            answer.raise_for_status()
+            for run in answer.json()["runs"]:
+                if run["status"] == "PAUSED":
+                    await self._call("POST", f"/v1/dag-runs/{run['dag_run_id']}/cancel")
 
     async def _insist(self, path: str, body: Any = None, tries: int = 100) -> None:
         for _ in range(tries):

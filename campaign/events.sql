@@ -5,6 +5,7 @@
 CREATE TABLE campaign_events (
     number bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at     timestamptz NOT NULL DEFAULT clock_timestamp(),
+    tx     bigint      NOT NULL DEFAULT pg_current_xact_id()::text::bigint,
     who    text        NOT NULL DEFAULT current_setting('application_name'),
     what   text        NOT NULL,
     facts  jsonb       NOT NULL
@@ -54,3 +55,15 @@ CREATE TRIGGER campaign_ended AFTER INSERT ON endings
     FOR EACH ROW EXECUTE FUNCTION campaign_note('ending');
 CREATE TRIGGER campaign_elected AFTER INSERT OR UPDATE ON shards
     FOR EACH ROW WHEN (NEW.owner <> '') EXECUTE FUNCTION campaign_note('shard');
+
+-- Workflows. What happens to a run happens while its row is locked.
+CREATE TRIGGER campaign_run_began AFTER INSERT ON dag_runs
+    FOR EACH ROW EXECUTE FUNCTION campaign_note('run');
+CREATE TRIGGER campaign_run_stopped AFTER UPDATE ON dag_runs
+    FOR EACH ROW WHEN (NEW.ends_as = 'CANCELLED' AND OLD.ends_as IS NULL) EXECUTE FUNCTION campaign_note('run_stop');
+CREATE TRIGGER campaign_run_held AFTER UPDATE ON dag_runs
+    FOR EACH ROW WHEN (NEW.is_paused <> OLD.is_paused) EXECUTE FUNCTION campaign_note('run_hold');
+CREATE TRIGGER campaign_task_made AFTER INSERT ON task_instances
+    FOR EACH ROW WHEN (NEW.status <> 'WAITING') EXECUTE FUNCTION campaign_note('task');
+CREATE TRIGGER campaign_task_moved AFTER UPDATE ON task_instances
+    FOR EACH ROW WHEN (NEW.status <> OLD.status OR NEW.round <> OLD.round) EXECUTE FUNCTION campaign_note('task');

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import asyncpg
 
 from campaign import clock
+from campaign.flow_harvest import Facts, FlowHarvest, Revisions, Word
 from gnomon.core.job import Job
 from gnomon.proof import events
 from gnomon.proof.events import Event
@@ -28,10 +29,8 @@ AGAIN: Mapping[str, type[events.Change]] = {
     "RELEASED": events.Released,
     "SNOOZED": events.Released,
 }
+_WITH_TX = (events.OfDag, events.DagStart, events.DagRelease, events.DagEnd, events.Ending)
 _INSTANTS = ("next_run_time", "last_run_time", "anchor", "created_at", "updated_at")
-
-Facts = dict[str, Any]
-Word = tuple[Callable[..., Event], Facts]
 
 
 @dataclass
@@ -41,17 +40,26 @@ class Harvest:
     keys: Mapping[str, str]  # By run, the key that it was asked for with.
     dead: Mapping[str, str]  # By run, why it was given up.
     redriven: Mapping[str, str]  # By run, the one it does again.
-    revisions: Mapping[tuple[str, int], Any]
+    revisions: Revisions
+    flows: FlowHarvest
     decided: Mapping[tuple[str, int], datetime]  # By run and token, when its worker decided.
     _n: int = 0
     _versions: Counter[str] = field(default_factory=Counter)
 
     def event(self, row: Any) -> Event:
         facts: Facts = json.loads(row["facts"])
-        self._n += 1
-        common = {"src": STORE, "n": self._n, "db": row["at"]}
         make, fields = self._words[row["what"]](facts, row["who"])
-        return make(**common, **fields)
+        if issubclass(make, _WITH_TX):
+            fields["tx"] = row["tx"]
+        return self._made(make, fields, row["at"])
+
+    def definitions(self) -> Iterator[Event]:
+        for make, fields in self.flows.defined():
+            yield self._made(make, fields, fields.get("since"))
+
+    def _made(self, make: Callable[..., Event], fields: Facts, at: datetime | None) -> Event:
+        self._n += 1
+        return make(src=STORE, n=self._n, db=at, **fields)
 
     @property
     def _words(self) -> Mapping[str, Callable[[Facts, str], Word]]:
@@ -65,6 +73,10 @@ class Harvest:
             "attempt": self._attempt,
             "ending": self._ending,
             "shard": self._shard,
+            "run": self._run,
+            "run_stop": lambda facts, who: (events.DagAct, {"dag": facts["id"], "act": "cancel"}),
+            "run_hold": self._hold,
+            "task": lambda facts, who: self.flows.moved(facts),
         }
 
     def _of(self, run: str) -> Facts:
@@ -98,6 +110,9 @@ class Harvest:
             "run_at": _at(facts["due"]),
             "priority": facts["priority"],
         }
+        if facts["dag_run_id"] is not None:
+            make, said = self.flows.released(facts)
+            return make, fields | said
         if facts["trigger"] == "schedule":
             due = _at(facts["nominal_time"])
             late = (_at(facts["created_at"]) - due).total_seconds()
@@ -131,6 +146,8 @@ class Harvest:
 
     def _ending(self, facts: Facts, who: str) -> Word:
         run, outcome = facts["execution_id"], facts["outcome"]
+        if self.flows.is_run(run):
+            return events.DagEnd, self._of(run) | {"state": outcome}
         fields = self._of(run) | {"kind": facts["failure_kind"]}
         if facts["last_attempt"] is not None:
             fields["token"] = facts["claim"]
@@ -141,6 +158,13 @@ class Harvest:
         why = self.dead.get(run)
         make = events.Abandoned if why == "abandoned" else events.Dead
         return make, fields | {"why": why}
+
+    def _run(self, facts: Facts, who: str) -> Word:
+        make, said = self.flows.started(facts)
+        return make, self._of(facts["id"]) | said
+
+    def _hold(self, facts: Facts, who: str) -> Word:
+        return events.DagAct, {"dag": facts["id"], "act": "pause" if facts["is_paused"] else "resume"}
 
     def _shard(self, facts: Facts, who: str) -> Word:
         return events.Elect, {
@@ -157,8 +181,10 @@ async def harvest(dsn: str, decided: Mapping[tuple[str, int], datetime]) -> Asyn
     try:
         async with connection.transaction(isolation="repeatable_read", readonly=True):
             reader = await _reader(connection, decided)
+            for event in reader.definitions():
+                yield event
             async for row in connection.cursor(
-                "SELECT number, at, who, what, facts FROM campaign_events ORDER BY number", prefetch=BATCH
+                "SELECT number, at, tx, who, what, facts FROM campaign_events ORDER BY number", prefetch=BATCH
             ):
                 yield reader.event(row)
             for event in await _kept(connection, reader.keys):
@@ -170,12 +196,15 @@ async def harvest(dsn: str, decided: Mapping[tuple[str, int], datetime]) -> Asyn
 async def _reader(connection: asyncpg.Connection, decided: Mapping[tuple[str, int], datetime]) -> Harvest:
     answers = await connection.fetch("SELECT key, answer FROM idempotency_keys")
     letters = await connection.fetch("SELECT execution_id, reason, redriven_as FROM dead_letters")
-    revisions = await connection.fetch("SELECT * FROM job_revisions")
+    rows = await connection.fetch("SELECT * FROM job_revisions")
+    revisions = {(str(row["job_id"]), row["revision"]): dict(row) for row in rows}
+    flows = await connection.fetch("SELECT dag_id, base, definition, created_at FROM dag_revisions")
     return Harvest(
         keys={run: row["key"] for row in answers for run in json.loads(row["answer"])},
         dead={str(row["execution_id"]): row["reason"] for row in letters},
         redriven={str(row["redriven_as"]): str(row["execution_id"]) for row in letters if row["redriven_as"]},
-        revisions={(str(row["job_id"]), row["revision"]): dict(row) for row in revisions},
+        revisions=revisions,
+        flows=FlowHarvest(flows, revisions),
         decided=decided,
     )
 

@@ -17,6 +17,7 @@ from gnomon.app.connection import Connection
 from gnomon.app.engine import Engine
 from gnomon.app.gnomon import Gnomon
 from gnomon.handlers.base import Context, JobFailed
+from gnomon.testing.sim.flows import marks_of
 
 SINK = "CAMPAIGN_SINK"
 BLINK = 0.05
@@ -51,6 +52,19 @@ async def work(
         return await tell(os.environ[SINK], fenced=fenced, nonce=_nonce(), **who)
 
 
+async def task(
+    context: Context, seconds: float, fails: float, permanently: float, items: int, inputs: dict[str, Any]
+) -> dict[str, Any]:
+    """Of a workflow. Its result says which attempt brought it, so that whoever is given it can tell."""
+    with RECORDER.attempt(context, marks_of(inputs)) as who:
+        _fail(context, fails, permanently)
+        await asyncio.sleep(seconds)
+        await tell(os.environ[SINK], fenced=True, nonce=_nonce(), **who)
+        proof = f"{context.execution_id}/{context.claim}"
+        parts = [f"{proof}#{place}" for place in range(items)]
+        return {"proof": proof, "items": parts, "coin": context.execution_id.int % 3 > 0}
+
+
 def work_in_a_thread(context: Context, seconds: float = 0.0, fails: float = 0.0) -> str:
     with RECORDER.attempt(context) as who:
         _fail(context, fails, 0.0)
@@ -75,6 +89,7 @@ def _nonce() -> str:
 
 app = Watched(home="campaign.jobs:app")
 app.functions.add("work", work)
+app.functions.add("task", task)
 app.functions.add("work_in_a_thread", work_in_a_thread)
 
 # Only a worker of a campaign has something to record.

@@ -16,7 +16,6 @@ from gnomon.proof.verdict import Outcome, Verdict
 NOT_HERE = {
     "DST gap": "no zone changes its clocks while it runs; the simulator's worlds do",
     "DST overlap": "the same",
-    "join raced by two parents": "its workload has no workflows; the simulator's worlds have",
 }
 RECLAIM = "claimed again after SIGKILL, p99"
 FAILOVER = "fired by another scheduler after SIGKILL, p99"

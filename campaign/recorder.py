@@ -59,11 +59,13 @@ class Recorder(logging.Handler):
             self._decided.write(f"{claim.execution_id} {claim.number} {at.isoformat()}\n".encode())
 
     @contextmanager
-    def attempt(self, context: Context) -> Iterator[dict[str, object]]:
-        """From the first to the last moment of an attempt."""
+    def attempt(
+        self, context: Context, inputs: Mapping[str, tuple[str, ...]] | None = None
+    ) -> Iterator[dict[str, object]]:
+        """From the first to the last moment of an attempt. `inputs`: whose results it was given."""
         run, token = str(context.execution_id), context.claim
         who: dict[str, object] = {"run": run, "attempt": context.attempt, "token": token}
-        self.write(events.Start, **who)
+        self.write(events.Start, inputs=inputs, **who)
         try:
             yield who
         except Exception:

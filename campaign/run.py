@@ -19,6 +19,7 @@ import asyncpg
 from campaign import clock, harvest
 from campaign.clients import Client
 from campaign.disk import Disk
+from campaign.flows import Flow, flows
 from campaign.nemesis import Nemesis
 from campaign.nodes import ROOT, Node, die_with_us
 from campaign.plan import API_NODES, CLIENTS, POOLED, SCHEDULERS, WORKERS, Fault, Kind
@@ -75,6 +76,7 @@ class Campaign:
     jobs: dict[str, JobId] = field(default_factory=dict)
     key: str = ""  # Of the clients.
     works: Sequence[Work] = ()
+    flows: Sequence[Flow] = ()
     unexpected: list[str] = field(default_factory=list)
     replayed: Counter[Applied] = field(default_factory=Counter)
     _sources: dict[str, History] = field(default_factory=dict)
@@ -123,7 +125,8 @@ async def opened(options: Options, disk: Disk) -> AsyncIterator[Campaign]:
         await _make_database(server)
         needs_pooler = Kind.POOLER not in options.without
         pooler = stack.enter_context(Pooler(server, servers_max=POOL)) if needs_pooler else None
-        campaign = Campaign(options, server, disk, pooler, works=works(lease=options.lease))
+        campaign = Campaign(options, server, disk, pooler)
+        campaign.works, campaign.flows = works(lease=options.lease), flows(options.seed)
         await _start_sink(campaign, stack)
         starting = {"kind": STARTING, "target": "*"}
         campaign.history("nemesis").write(events.FaultBegin, **starting)
@@ -169,13 +172,19 @@ async def _make_jobs(campaign: Campaign) -> None:
     client = StoreClient(Surroundings(store, store_clock, IdSource(Random(campaign.options.seed))))
     made = await client.jobs.create_many([work.draft for work in campaign.works])
     campaign.key = (await client.keys.create("campaign", ["write", "read"])).text
-    await store.close()
     campaign.jobs = {job.name: job.id for job in made}
+    for flow in campaign.flows:
+        campaign.jobs[flow.name] = (await client.dags.create(flow.document)).job.id
+    await store.close()
     nemesis, lease = campaign.history("nemesis"), campaign.options.lease
     nemesis.write(events.Expect, lease=lease)
     for work in campaign.works:
         job = str(campaign.jobs[work.draft.name])
         nemesis.write(events.Expect, job=job, run_max=work.run_max, effect=work.effect)
+    for flow in campaign.flows:
+        for task in flow.tasks:
+            job = f"{campaign.jobs[flow.name]}/{task}"
+            nemesis.write(events.Expect, job=job, run_max=flow.run_max, effect="fenced")
 
 
 async def _start_nodes(campaign: Campaign, stack: AsyncExitStack) -> None:
@@ -226,7 +235,8 @@ def _open_clients(campaign: Campaign, stack: AsyncExitStack) -> None:
         random = Random(f"{campaign.options.seed}:{name}")
         rate = campaign.options.rate / len(CLIENTS)
         source = campaign.history(f"{name}/1")
-        client = Client(name, servers, campaign.key, source, campaign.jobs, asked_for, random, rate)
+        names = [flow.name for flow in campaign.flows]
+        client = Client(name, servers, campaign.key, source, campaign.jobs, asked_for, names, random, rate)
         stack.push_async_callback(client.close)
         campaign.clients.append(client)
 

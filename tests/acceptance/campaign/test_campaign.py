@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 MINUTES = "0.9"
 SECONDS_MAX = 300
+WORKFLOWS = [f"G{number}" for number in range(1, 9)]
 
 
 def test_a_short_campaign_breaks_nothing(tmp_path: Path) -> None:
@@ -27,6 +28,8 @@ def test_a_short_campaign_breaks_nothing(tmp_path: Path) -> None:
 
     assert done.returncode == 0, f"{done.stderr}\n{done.stdout}"
     assert "The checker says: valid" in done.stdout
+    for rule in WORKFLOWS:
+        assert f"| {rule} | 0 |" not in done.stdout
 
 
 def test_it_teaches_itself() -> None:

@@ -38,11 +38,11 @@ def draw_flows(chance: Random) -> tuple[FlowSpec, ...]:
     flows: list[FlowSpec] = []
     for number in range(chance.randint(*FLOWS)):
         inner = [flow.name for flow in flows if len(flow.tasks) <= 10]
-        flows.append(_draw_flow(chance, f"flow{number}", inner))
+        flows.append(draw_flow(chance, f"flow{number}", inner))
     return tuple(flows)
 
 
-def _draw_flow(chance: Random, name: str, inner: Sequence[str]) -> FlowSpec:
+def draw_flow(chance: Random, name: str, inner: Sequence[str]) -> FlowSpec:
     is_plain = chance.random() < 0.4
     tasks: list[TaskSpec] = []
     for number in range(chance.randint(2, chance.choice(SIZES))):
