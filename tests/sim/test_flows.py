@@ -13,6 +13,7 @@ from gnomon.core.workflow import FailureStrategy, Plan
 from gnomon.core.workflow_document import read_dag
 from gnomon.proof.checker import check
 from gnomon.store.migrate import migrate
+from gnomon.store.run_rows import task_rows
 from gnomon.testing.sim.flow_workload import TASKS_MAX, draw_flows, redrawn
 from gnomon.testing.sim.flows import Does, document_of
 from gnomon.testing.sim.notes import NotingDatabase
@@ -51,7 +52,7 @@ RUN = {
     "id": b"1" * 16, "tenant_id": b"2" * 16, "dag_id": b"3" * 16, "base": 1, "status": "RUNNING",
     "unended": 1, "live": 0, "halted": 0, "completed": 0, "failed": 0, "cancelled": 0, "is_paused": 0,
     "ends_as": None, "config": "{}", "nesting": 0, "outer_run_id": None, "outer_task": None,
-    "outer_round": None, "nominal_time": None, "now": 0, "finished_at": None,
+    "outer_round": None, "nominal_time": None, "now": 0, "finished_at": None, "priority": None, "has_tasks": 1,
 }  # fmt: skip
 
 
@@ -62,10 +63,10 @@ def test_what_is_rolled_back_was_never_noted() -> None:
         database.note()
         with suppress(RuntimeError):
             async with database.transaction() as session:
-                await session.fetch("run_add", **RUN)
+                await session.fetch("run_add", task_rows([]), **RUN)
                 raise RuntimeError
         before = [note.what for note in database.taken()]
-        await database.fetch("run_add", **RUN)
+        await database.fetch("run_add", task_rows([]), **RUN)
         return before, [note.what for note in database.taken()]
 
     assert asyncio.run(story()) == ([], ["start"])

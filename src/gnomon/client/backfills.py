@@ -144,7 +144,7 @@ class Backfills:
     async def _go_on(self, dag_id: JobId, *, now: datetime) -> None:
         """At once; else a conductor does it."""
         runs = await self._backfills.advance(now=now, limit=PAGE_LIMIT_DEFAULT, dag_ids=[dag_id])
-        await self._own.store.runs.start_now(runs, now=now)
+        await self._own.store.runs.start_now(runs, now=now, may_replace=False)
         self._own.announce(Topic.WORK)
 
     # Looking -----------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from gnomon.core.run_events import (
     Skip,
     Succeed,
 )
+from gnomon.core.schedule import Overlap
 from gnomon.core.workflow import Workflow
 from gnomon.core.workflow_document import read_workflow
 from gnomon.errors import InvalidInput
@@ -41,7 +42,8 @@ async def begin_run(
     asked = NewExecution(own.new_execution_id(now), dag.job.id, given)
     [enqueued] = await own.store.executions.enqueue(own.tenant_id, [asked], now=now, idempotency=idempotency)
     # At once where that can be; else a conductor begins it when its turn comes.
-    if await own.store.runs.start_now([RunId(enqueued.id)], now=now):
+    may_replace = dag.job.definition.schedule.overlap is Overlap.REPLACE
+    if await own.store.runs.start_now([RunId(enqueued.id)], now=now, may_replace=may_replace):
         own.announce(Topic.CANCEL)
     own.announce(Topic.WORK)
     return await own.store.runs.get(own.tenant_id, RunId(enqueued.id))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from random import Random
+from struct import pack
 from uuid import UUID
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -35,7 +36,7 @@ def derived_id(now: datetime, origin: UUID, *parts: int, place: int) -> UUID:
     """
     assert 0 <= place < 1 << _PLACE_BITS
     unix_ms = max((now - EPOCH) // MILLISECOND, (origin.int >> 80) + 1)
-    facts = origin.bytes + b"".join(part.to_bytes(8, "big", signed=True) for part in parts)
+    facts = origin.bytes + pack(f">{len(parts)}q", *parts)
     chance = int.from_bytes(blake2b(facts, digest_size=8).digest(), "big") >> (64 - _TAIL_BITS + _PLACE_BITS)
     return uuid7(unix_ms, place << (_TAIL_BITS - _PLACE_BITS) | chance)
 

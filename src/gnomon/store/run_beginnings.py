@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from gnomon.core.document import Document
 from gnomon.core.execution import Failure
 from gnomon.core.progress import after
 from gnomon.core.run_events import Cancel, Changes, Ended, Event, Started, State
-from gnomon.core.run_state import RunState, RunStatus, TaskStatus, born
+from gnomon.core.run_state import RunState, RunStatus, TaskState, TaskStatus, born
 from gnomon.errors import InvalidInput
 from gnomon.store.database import Row
 from gnomon.store.plans import UnreadablePlan
@@ -38,10 +39,7 @@ async def begin(progress: Progress, run_id: UUID) -> None:
     changes = after(plan, State(state, known), events, now=progress.now)
     assert isinstance(changes, Changes), "a run that begins has all its rows"
     run = _run(progress, row, changes.run)
-    await _add(progress, run)
-    every = (known | dict(changes.tasks)).items()
-    rows = task_rows((run.id, task, state) for task, state in every)
-    await progress.session.fetch("tasks_add", rows, tenant_id=run.tenant_id)
+    await _add(progress, run, known | dict(changes.tasks))
     await progress.begin(run, changes, known)
 
 
@@ -52,7 +50,7 @@ async def give_up(progress: Progress, run_id: UUID, error: Exception) -> None:
         return
     [row] = taken
     failure, outer = _failure(error), _outer(row)
-    await _add(progress, await _stillborn(progress, row), has_tasks=False)
+    await _add(progress, await _stillborn(progress, row), {})
     told = (run_id, RunStatus.FAILED, None, failure.kind, failure.message)
     await progress.session.fetch("runs_end", ended_run_rows([told]), now=progress.now)
     progress.ended.add(row["job_id"])
@@ -95,10 +93,11 @@ def _run(progress: Progress, row: Row, state: RunState) -> LockedRun:
     )
 
 
-async def _add(progress: Progress, run: LockedRun, *, has_tasks: bool = True) -> None:
+async def _add(progress: Progress, run: LockedRun, tasks: Mapping[int, TaskState]) -> None:
     outer = run.outer
     await progress.session.fetch(
         "run_add",
+        task_rows((run.id, task, state) for task, state in tasks.items()),
         id=run.id,
         tenant_id=run.tenant_id,
         dag_id=run.dag_id,
@@ -111,6 +110,6 @@ async def _add(progress: Progress, run: LockedRun, *, has_tasks: bool = True) ->
         outer_round=None if outer is None else outer.round,
         nominal_time=run.nominal_time,
         priority=run.priority,
-        has_tasks=has_tasks,
+        has_tasks=bool(tasks),
         now=progress.now,
     )

@@ -61,7 +61,7 @@ class SqlRuns:
         rows = await self._database.read("runs_replaced", run_id=run_id)
         return sum([await self._report(row, Cancel(), now=now) for row in rows])
 
-    async def start_now(self, run_ids: Collection[RunId], *, now: datetime) -> int:
+    async def start_now(self, run_ids: Collection[RunId], *, now: datetime, may_replace: bool = True) -> int:
         """Begin these at once, if their turn has come. If it fails, the next `start` does it.
 
         Returns how many runs were asked to stop, because one of these replaces them.
@@ -69,7 +69,8 @@ class SqlRuns:
         stopped = 0
         with suppress(StoreUnavailable):
             for run_id in sorted(run_ids):
-                stopped += await self._stop_replaced(run_id, now=now)
+                if may_replace:
+                    stopped += await self._stop_replaced(run_id, now=now)
                 await self._start(run_id, None, now=now)
         return stopped
 
@@ -267,6 +268,7 @@ class SqlRuns:
                         now=now, limit=START_LIMIT_MAX, dag_ids=progress.ended_for_a_time
                     ),
                     now=now,
+                    may_replace=False,
                 )
 
 

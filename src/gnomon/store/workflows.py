@@ -106,10 +106,11 @@ class RunStore(Protocol):
         """Begin runs whose turn has come: make their tasks and release the first ones. Returns how many
         there were. Runs of backfills that have room are among them."""
 
-    async def start_now(self, run_ids: Collection[RunId], *, now: datetime) -> int:
+    async def start_now(self, run_ids: Collection[RunId], *, now: datetime, may_replace: bool = True) -> int:
         """Begin these at once, if their turn has come. If it fails, the next `start` does it.
 
-        Returns how many runs were asked to stop first, because one of these replaces them.
+        Returns how many runs were asked to stop first, because one of these replaces them. Who knows that
+        none of them does says so, and nobody looks.
         """
 
     async def act(self, tenant_id: TenantId, run_id: RunId, event: Event, *, now: datetime) -> Run:
