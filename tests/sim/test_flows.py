@@ -52,7 +52,8 @@ RUN = {
     "id": b"1" * 16, "tenant_id": b"2" * 16, "dag_id": b"3" * 16, "base": 1, "status": "RUNNING",
     "unended": 1, "live": 0, "halted": 0, "completed": 0, "failed": 0, "cancelled": 0, "is_paused": 0,
     "ends_as": None, "config": "{}", "nesting": 0, "outer_run_id": None, "outer_task": None,
-    "outer_round": None, "nominal_time": None, "now": 0, "finished_at": None, "priority": None, "has_tasks": 1,
+    "outer_round": None, "nominal_time": None, "now": 0, "finished_at": None, "priority": None,
+    "has_tasks": 1,
 }  # fmt: skip
 
 
