@@ -213,6 +213,17 @@ def a_run_at_a_gate_is_passed_over_for_ever(story: Story, wrong: bool) -> None:
 
 
 @case("Q1")
+def with_more_work_than_slots_somebody_behind_has_a_turn(story: Story, wrong: bool) -> None:
+    story.job()
+    story.enqueue("r", at=1, priority=4)
+    for at in range(50, 5000, 50):
+        priority = 3 if wrong and at == 2500 else 9
+        story.enqueue(f"s {at}", at=at, priority=priority)
+        story.live(f"s {at}", at=at + 1)
+    story.read()
+
+
+@case("Q1")
 def who_stands_in_line_behind_a_retry_waits_as_long(story: Story, wrong: bool) -> None:
     story.job(overlap="queue", backoff="fixed", backoff_base=4980, backoff_max=4980)
     story.enqueue("r", at=1)

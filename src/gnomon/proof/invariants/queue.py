@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from datetime import datetime
 from heapq import heappop, heappush
+from itertools import takewhile
 from typing import NamedTuple
 
 from gnomon.proof.dags import was_held
@@ -44,7 +45,7 @@ def q1(index: Index) -> Findings:
         if since is None or _deadline(index, run, since) > read_at:
             continue
         found.checked += 1
-        if run.ending is None:
+        if run.ending is None and _deadline(index, run, _room_since(index, run, since)) <= read_at:
             found.add(run.entity, "it had the time to end and did not.", run.rows[-1])
     return found
 
@@ -91,6 +92,36 @@ def _first_in_line_since(index: Index, run: Run, since: datetime) -> datetime | 
         if isinstance(last, Change) and (moved := last.next_at or last.db) is not None:
             since = max(since, moved)
     return since
+
+
+def _room_since(index: Index, run: Run, since: datetime) -> datetime:
+    """Since when nobody who is ahead of it takes the room: with more work than slots, the last wait for long.
+
+    That is no excuse if somebody of its queue who is behind it had a turn meanwhile.
+    """
+    rank, lane, room = _Rank(-_priority(run), since, run.id), _lane(run), since
+    for claim in index.of(Claim):
+        other = index.runs[claim.run]
+        if other is run or claim.db is None or claim.db <= since + index.parameters.tolerance:
+            continue
+        if _Rank(-_priority(other), _due(other, claim, claim.db), other.id) < rank:
+            room = max(room, claim.db)
+        elif _lane(other) == lane:
+            return since
+    return room
+
+
+def _due(run: Run, claim: Claim, at: datetime) -> datetime:
+    """What a claim at that time went by: when the run, or its retry, was due."""
+    due = run.run_at
+    for row in takewhile(lambda row: row is not claim, run.rows):
+        if isinstance(row, Failed | Expired | Released):
+            due = row.next_at
+    return due or at
+
+
+def _lane(run: Run) -> tuple[object, ...] | None:
+    return (run.births[0].tenant, run.spec.queue, run.spec.kind) if run.births and run.spec else None
 
 
 def _priority(run: Run) -> int:
@@ -190,9 +221,8 @@ def _lanes(index: Index) -> dict[object, list[tuple[datetime, _Rank, Claim | Non
         birth, claim = run.births[0], run.segments[0].claim
         if birth.db is None or claim.db is None:
             continue
-        priority = spec.priority if birth.priority is None else birth.priority
-        rank = _Rank(-priority, run_at, run.id)
-        lane = lanes[birth.tenant, spec.queue, spec.kind]
+        rank = _Rank(-_priority(run), run_at, run.id)
+        lane = lanes[_lane(run)]
         lane.append((max(birth.db, run_at), rank, None))
         lane.append((claim.db, rank, claim))
     return lanes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -129,28 +129,31 @@ def _forgotten(story: Story) -> Iterator[str]:
     until = scenario.start + timedelta(seconds=scenario.seconds) - FORGOTTEN_AFTER
     moves = _moves(story)
     for one in story.runs:
-        # At a gate, it was let in when one that was ahead of it last moved. Who came later is no excuse.
+        if one.status is not ExecutionStatus.QUEUED:
+            continue
+        # One that was ahead of it may have had its place, until it last moved. Who came later is no excuse.
         ahead = [
             move.at
-            for move in moves.get(str(one.job_id), ())
-            if move.due <= one.due or move.priority > one.priority
+            for move in moves
+            if (move.priority, one.due) > (one.priority, move.due)
+            or (move.job == str(one.job_id) and move.due <= one.due)
         ]
         since = max([one.due, *ahead])
-        if one.status is ExecutionStatus.QUEUED and since < until:
+        if since < until:
             yield f"run {one.id} has been claimable since {since} and nobody runs it"
 
 
 class _Move(NamedTuple):
+    job: str
     at: datetime
     due: datetime
     priority: int
 
 
-def _moves(story: Story) -> dict[str, list[_Move]]:
-    """By job, when its runs moved, of those jobs that let in few at a time."""
+def _moves(story: Story) -> list[_Move]:
     specs: dict[tuple[str, int], events.SchedSet] = {}
     births: dict[str, events.Birth] = {}
-    moves: dict[str, list[_Move]] = defaultdict(list)
+    moves: list[_Move] = []
     for event in story.events:
         match event:
             case events.SchedSet(job=job, rev=rev):
@@ -160,9 +163,8 @@ def _moves(story: Story) -> dict[str, list[_Move]]:
             case events.Change(run=run, db=datetime() as db):
                 birth = births[run]
                 spec = specs[birth.job, birth.rev]
-                if spec.is_gated:
-                    priority = spec.priority if birth.priority is None else birth.priority
-                    moves[birth.job].append(_Move(db, birth.run_at or db, priority))
+                priority = spec.priority if birth.priority is None else birth.priority
+                moves.append(_Move(birth.job, db, birth.run_at or db, priority))
             case _:
                 pass
     return moves
