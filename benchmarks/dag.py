@@ -10,13 +10,20 @@ join5000    five thousand tasks side by side, then one that waits for all of the
 overhead    of one task of a chain: from the end of its parent to its own end, half of them faster than this
 many        ten thousand tasks over a hundred runs, a hundred of them side by side in each; `many_ratio` is
             their rate next to that of plain jobs which the same worker drains in the same run
+
+Peers run `chain40` and `fan40`, too: DBOS on the same PostgreSQL server, Prefect and Temporal on servers of
+their own, with their defaults. Each is one process that has both the worker and the one who asks, as ours is.
+Each takes turns with a Gnomon on PostgreSQL; `gnomon_chain40_s` is what that one took then, and
+`chain40_to_dbos` is how many times as long as the peer: less than 1 is faster. A peer that cannot be
+installed or started has null for its figures, and a reason.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,6 +36,7 @@ from uuid import uuid4
 from rich.progress import Progress
 
 from benchmarks import Report
+from benchmarks._dag_peers import PEERS, PeerFailed, Turns, opened
 from benchmarks.store import now
 from gnomon.app import open_database
 from gnomon.app.engine import Engine, EngineOptions, open_engine
@@ -53,9 +61,19 @@ from tests.postgres import PostgresServer, bundled_server
 ROUNDS = 5
 SLOTS = 500
 LOOK = 0.0005
+# After the turn of a peer: what it leaves for later, as Prefect does, belongs to nobody's turn.
+SETTLE = 2.0
 RUNS, TASKS = 100, 100
 BATCH = 10_000
-GOALS = {"overhead_p50_ms": "at most 3", "many_ratio": "at least 0.4"}
+GOALS = {
+    "overhead_p50_ms": "at most 3",
+    "many_ratio": "at least 0.4",
+    "dbos": "chain and fan-out no slower",
+    "prefect": "chain and fan-out at least 10 times as fast",
+    "temporal": "chain and fan-out at least 10 times as fast",
+}
+
+Figures = Mapping[str, float | str | None]
 
 
 async def noop() -> None: ...
@@ -152,10 +170,14 @@ async def bench(url: str) -> AsyncIterator[Bench]:
         await node
 
 
-async def measure(url: str) -> dict[str, float]:
+async def prepare(url: str) -> None:
     database = await open_database(url)
     await migrate(database, now=now())
     await database.close()
+
+
+async def measure(url: str) -> dict[str, float]:
+    await prepare(url)
     collect_seldom()  # As a process of ours does when it is ready.
     async with bench(url) as one:
         await one.rounds("warm", chain(3))
@@ -178,27 +200,83 @@ async def measure(url: str) -> dict[str, float]:
     }
 
 
-async def measure_all(step: Callable[[str], None]) -> dict[str, dict[str, float]]:
+async def take_turns(one: Bench, name: str, peer: Turns) -> Figures:
+    """Of a peer that is warm; so the first run of ours does not count."""
+    found: dict[str, float] = {}
+    for shape, tasks in {"chain40": chain(40), "fan40": fan(40)}.items():
+        dag = await one.made(shape, tasks)
+        await asyncio.sleep(SETTLE)
+        await one.seconds(dag, len(tasks))
+        ours, theirs = [], []
+        for _ in range(ROUNDS):
+            ours.append((await one.seconds(dag, len(tasks)))[0])
+            theirs.append(await peer.seconds(shape))
+            await asyncio.sleep(SETTLE)
+        found[f"{shape}_s"] = round(median(theirs), 3)
+        found[f"gnomon_{shape}_s"] = round(median(ours), 3)
+        found[f"{shape}_to_{name}"] = round(median(ours) / median(theirs), 3)
+    return found
+
+
+async def measure_peers(server: PostgresServer, step: Callable[[str], None]) -> dict[str, Figures]:
+    url = await server.create_database("turns_db")
+    await prepare(url)
+    found: dict[str, Figures] = {}
+    async with bench(url) as one:
+        for name, peer in PEERS.items():
+            step(name)
+            try:
+                async with opened(peer, await server.create_database(f"{name}_db")) as turns:
+                    found[name] = await take_turns(one, name, turns)
+            except PeerFailed as failed:
+                nothing = (
+                    f"{shape}_{what}" for shape in ("chain40", "fan40") for what in ("s", f"to_{name}")
+                )
+                found[name] = dict.fromkeys(nothing) | {"reason": str(failed)}
+    return found
+
+
+async def measure_all(step: Callable[[str], None]) -> tuple[dict[str, dict[str, float]], dict[str, Figures]]:
     step("PostgreSQL")
     with PostgresServer(bundled_server(), {"shared_buffers": "256MB", "max_wal_size": "4GB"}) as server:
-        await server.create_database("ours_db")
-        postgres = await measure(server.dsn("ours_db"))
+        postgres = await measure(await server.create_database("ours_db"))
+        await server.drop_database("ours_db")
+        peers = await measure_peers(server, step)
     step("SQLite")
     with tempfile.TemporaryDirectory() as folder:
         sqlite = await measure(f"sqlite://{folder}/ours.db")
-    return {"postgres": postgres, "sqlite": sqlite}
+    return {"postgres": postgres, "sqlite": sqlite}, peers
+
+
+def store_lines(stores: Mapping[str, Mapping[str, float]]) -> list[str]:
+    lines = [f"{'':18}" + "".join(f"{store:>12}" for store in stores)]
+    for name in next(iter(stores.values())):
+        row = "".join(f"{figures[name]:>12}" for figures in stores.values())
+        lines.append(f"{name:18}{row}   {f'(goal {GOALS[name]})' if name in GOALS else ''}")
+    return lines
+
+
+def peer_lines(peers: Mapping[str, Figures]) -> list[str]:
+    heads = [head for shape in ("chain40", "fan40") for head in (f"{shape}_s", "gnomon", "ratio")]
+    lines = ["", f"{'':18}" + "".join(f"{head:>12}" for head in heads)]
+    for name, figures in peers.items():
+        if "reason" in figures:
+            lines.append(f"{name:18}   left out: {figures['reason']}")
+        else:
+            row = "".join(f"{figure:>12}" for figure in figures.values())
+            lines.append(f"{name:18}{row}   (goal {GOALS[name]})")
+    return lines
 
 
 def run() -> Report:
     with Progress(transient=True) as progress:
-        todo = progress.add_task("starting", total=3)
+        todo = progress.add_task("starting", total=3 + len(PEERS))
 
         def step(what: str) -> None:
             progress.update(todo, description=what, advance=1)
 
-        numbers = asyncio.run(measure_all(step))
-    lines = [f"{'':18}" + "".join(f"{store:>12}" for store in numbers)]
-    for name in next(iter(numbers.values())):
-        row = "".join(f"{figures[name]:>12}" for figures in numbers.values())
-        lines.append(f"{name:18}{row}   {f'(goal {GOALS[name]})' if name in GOALS else ''}")
-    return Report("\n".join(lines), numbers)
+        stores, peers = asyncio.run(measure_all(step))
+    for name, figures in peers.items():
+        if "reason" in figures:
+            print(f"dag: {name} is left out: {figures['reason']}", file=sys.stderr)
+    return Report("\n".join(store_lines(stores) + peer_lines(peers)), {**stores, "peers": peers})
