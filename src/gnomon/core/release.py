@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import assert_never
 
 from gnomon.core import zones
@@ -79,24 +80,24 @@ def release_of(
     plan: Plan, place: int, state: TaskState, run: RunState, values: Known, *, now: datetime
 ) -> Release:
     """Raises Unresolved or InvalidInput if what the task needs is not there, or not fit."""
-    task, release = plan.task(place), Release(place, state.round + 1)
+    task, begin = plan.task(place), partial(Release, place, state.round + 1)
     is_template = plan.is_template[place]
     match task.work:
         case Execute(definition):
             if task.fan_out is not None:
                 items = _items(task.fan_out, definition.payload, values, is_template=is_template)
-                return replace(release, items=items)
-            return replace(release, payload=_rendered(definition.payload, values) if is_template else None)
+                return begin(items=items)
+            return begin(payload=_rendered(definition.payload, values) if is_template else None)
         case SubDag(config=config):
             if run.nesting >= NESTING_MAX:
                 raise Unresolved(f"Workflows inside of each other are more than {NESTING_MAX} deep.")
-            return replace(release, payload=_rendered(config, values) if is_template else None)
+            return begin(payload=_rendered(config, values) if is_template else None)
         case Approval(timeout):
-            return replace(release, until=_until(timeout, now=now))
+            return begin(until=_until(timeout, now=now))
         case AwaitEvent(correlation=correlation, timeout=timeout):
             text = render(correlation, values)
             text = text if isinstance(text, str) else Document.of(text, field="event.correlation").text
-            return replace(release, correlation=text, until=_until(timeout, now=now))
+            return begin(correlation=text, until=_until(timeout, now=now))
         case _ as other:
             assert_never(other)
 
