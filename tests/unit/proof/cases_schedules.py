@@ -333,6 +333,20 @@ def a_slow_skip_names_a_run_that_had_ended_before_its_time(story: Story, wrong: 
 
 
 @case("C7")
+def a_fire_does_not_see_a_run_that_was_asked_for(story: Story, wrong: bool) -> None:
+    twice(story, overlap="skip", timeout=3000)
+    story.fire(1000, 1000, "a")
+    story.live("a", at=1000)
+    if not wrong:
+        story.fault(1990, 1999, "slow", "db")  # The count was on its way when somebody asked.
+    story.enqueue("m", at=1995)
+    story.live("m", at=1996, until=2100)
+    story.fire(2000, 2000, "b")
+    story.live("b", at=2000, worker="v/1")
+    story.read()
+
+
+@case("C7")
 def a_queue_is_jumped(story: Story, wrong: bool) -> None:
     twice(story, overlap="queue", timeout=3000)
     story.fire(1000, 1000, "a")

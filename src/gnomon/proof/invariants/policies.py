@@ -14,7 +14,7 @@ from gnomon.proof.ledger import MISSED, Due, Ledger, decided_at
 from gnomon.proof.runs import Run
 from gnomon.proof.verdict import Findings
 
-# The live runs of a job are counted a moment before the decision.
+# The live runs of a job are counted a moment before the decision: that long, if nothing is broken.
 COUNTED = timedelta(seconds=1)
 
 
@@ -65,15 +65,22 @@ def c7(index: Index) -> Findings:
         _check_fires(index, fired, found)
         _check_asked(index, runs, found)
         for due in ledger.dues:
-            _check_due(ledger, due, runs, found)
+            _check_due(index, ledger, due, runs, found)
     return found
 
 
-def _check_due(ledger: Ledger, due: Due, runs: list[Run], found: Findings) -> None:
+def _counted(index: Index, decided: datetime) -> datetime:
+    """Since when the runs may have been counted. The answer to a question may be long on its way."""
+    since = decided - COUNTED
+    is_healthy = index.faults.is_all_healthy(since, decided)
+    return since if is_healthy else decided - index.parameters.recovered_after
+
+
+def _check_due(index: Index, ledger: Ledger, due: Due, runs: list[Run], found: Findings) -> None:
     for skip in due.skips:
         if skip.why == "overlap":
             found.checked += 1
-            if not _is_overlap(ledger, due, skip, runs):
+            if not _is_overlap(index, ledger, due, skip, runs):
                 found.add(f"job {ledger.job}", "skipped for an overlap that was none.", skip)
     for fire in due.fires:
         if due.spec.overlap == "replace" and _is_replaced(ledger, due, decided_at(fire)):
@@ -102,7 +109,8 @@ def _check_asked(index: Index, runs: list[Run], found: Findings) -> None:
         birth = run.births[0]
         if isinstance(birth, Fire) and run.spec is not None and run.spec.overlap == "skip":
             live = [one for one in live if _ended(one) > _born(run) + index.parameters.clock]
-            seen = [one for one in live if _born(one) < decided_at(birth) - COUNTED]
+            counted = _counted(index, decided_at(birth))
+            seen = [one for one in live if _born(one) < counted]
             found.checked += bool(seen)
             if seen:
                 found.add(f"job {run.job}", f"run {run.id} was fired while run {seen[0].id} was live.", birth)
@@ -148,13 +156,13 @@ def _ended(run: Run) -> datetime:
     return run.spans[0][1] if run.spans else FOREVER
 
 
-def _is_overlap(ledger: Ledger, due: Due, skip: Skip, runs: list[Run]) -> bool:
+def _is_overlap(index: Index, ledger: Ledger, due: Due, skip: Skip, runs: list[Run]) -> bool:
     now = decided_at(skip)
     if due.spec.overlap == "replace":
         return _is_replaced(ledger, due, now)
     if due.spec.overlap != "skip" or skip.db is None:
         return False
-    since = min(due.at, now - COUNTED)
+    since = min(due.at, _counted(index, now))
     return any(_is_live(run, since=since, until=skip.db) for run in runs)
 
 
