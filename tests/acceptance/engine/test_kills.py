@@ -29,7 +29,8 @@ IN_A_WORKER = [
     At.RENEW_AFTER,
     At.CHECKPOINT_AFTER,
 ]
-IN_A_SCHEDULER = [At.FIRE_BEFORE, At.FIRE_AFTER, At.REAP_BEFORE, At.REAP_AFTER]
+WHILE_IT_FIRES = [At.FIRE_BEFORE, At.FIRE_AFTER]
+WHILE_IT_TAKES_BACK = [At.REAP_BEFORE, At.REAP_AFTER]
 
 
 async def test_a_worker_that_is_killed_anywhere_loses_nothing(cluster: Cluster) -> None:
@@ -54,15 +55,14 @@ async def test_a_worker_that_is_killed_anywhere_loses_nothing(cluster: Cluster) 
 
 async def test_a_scheduler_that_is_killed_anywhere_loses_nothing(cluster: Cluster) -> None:
     """Two die while they fire, two while they take back what a dead worker held."""
+    every_second = Schedule(Interval(timedelta(seconds=1)))
+    ticking = await cluster.job("noop", schedule=every_second)
+    await _kill_schedulers(cluster, WHILE_IT_FIRES)
+    # Not before: one of those could have taken it back, and then it would be nobody's death.
     dead = await cluster.worker(failpoints="start.after=kill", queues="held")
     [held] = await cluster.enqueue(await cluster.job("noop", queue="held"))
     assert await dead.ended() == -signal.SIGKILL
-    every_second = Schedule(Interval(timedelta(seconds=1)))
-    ticking = await cluster.job("noop", schedule=every_second)
-
-    for place in IN_A_SCHEDULER:
-        dying = await cluster.scheduler(failpoints=f"{place}=kill")
-        assert await dying.ended() == -signal.SIGKILL, f"{place}\n{dying.log}"
+    await _kill_schedulers(cluster, WHILE_IT_TAKES_BACK)
     await (await cluster.scheduler()).says("is up")
     await (await cluster.worker(queues="default,held")).says("is up")
 
@@ -73,6 +73,12 @@ async def test_a_scheduler_that_is_killed_anywhere_loses_nothing(cluster: Cluste
     assert len(times) == len(set(times))
     covered = sum(one.count for one in ledger)
     assert covered == (max(times) - min(times)) // timedelta(seconds=1) + 1
+
+
+async def _kill_schedulers(cluster: Cluster, places: list[At]) -> None:
+    for place in places:
+        dying = await cluster.scheduler(failpoints=f"{place}=kill")
+        assert await dying.ended() == -signal.SIGKILL, f"{place}\n{dying.log}"
 
 
 async def test_a_worker_that_slept_past_its_lease_is_refused(cluster: Cluster) -> None:
