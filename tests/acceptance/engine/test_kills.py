@@ -83,11 +83,11 @@ async def _kill_schedulers(cluster: Cluster, places: list[At]) -> None:
 
 async def test_a_worker_that_slept_past_its_lease_is_refused(cluster: Cluster) -> None:
     await (await cluster.scheduler()).says("is up")
-    job = await cluster.job("touch", sink=str(cluster.sink), seconds=2.0)
+    job = await cluster.job("touch", sink=str(cluster.sink), seconds=4.0)
     [run] = await cluster.enqueue(job)
     sleeper = await cluster.worker()
     await sleeper.says("started")
-    sleeper.send(signal.SIGSTOP)
+    await _stop_between_writes(cluster, sleeper)
     other = await cluster.worker()
 
     ended = await cluster.ended(run)
@@ -100,6 +100,19 @@ async def test_a_worker_that_slept_past_its_lease_is_refused(cluster: Cluster) -
     outcomes = [one.outcome for one in await cluster.store.executions.attempts(DEFAULT_TENANT, run)]
     assert outcomes == [AttemptOutcome.EXPIRED, AttemptOutcome.COMPLETED]
     assert other.lines
+
+
+async def _stop_between_writes(cluster: Cluster, process: GnomonProcess) -> None:
+    """Who is stopped while it writes to an SQLite file holds it, and nobody else could go on."""
+    is_free = False
+    while not is_free:
+        process.send(signal.SIGSTOP)
+        writing = asyncio.create_task(cluster.job("noop", queue="nobody"))
+        done, _ = await asyncio.wait([writing], timeout=1)
+        is_free = bool(done) and writing.exception() is None
+        if not is_free:
+            process.send(signal.SIGCONT)
+            await asyncio.wait([writing])
 
 
 async def test_a_job_that_keeps_the_interpreter_busy_keeps_its_lease(cluster: Cluster) -> None:
