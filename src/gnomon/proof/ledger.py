@@ -58,6 +58,12 @@ class Ledger:
         found = [spec for spec in self.specs if spec.db is not None and spec.db <= instant]
         return max(found, key=lambda spec: spec.db or FIRST, default=None)
 
+    def states_between(self, since: datetime, until: datetime) -> set[str | None]:
+        """All that it was meanwhile; None: it did not exist."""
+        first = self.state_at(since)
+        later = [spec.state for spec in self.specs if spec.db is not None and since < spec.db <= until]
+        return {None if first is None else first.state, *later}
+
     def could_fire(self, spec: SchedSet) -> list[datetime]:
         """The due times under this revision that neither a gap nor the calendar takes out, in order."""
         if spec.n not in self._may:

@@ -93,7 +93,7 @@ class Deadlock(StoreUnavailable):
 
 
 def again_after_deadlock(verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """For a verb that follows runs from place to place, which no order of locks can do beside workers."""
+    """For a statement, and for a verb that follows runs from place to place, which no order of locks can."""
 
     @wraps(verb)
     async def tried(*args: P.args, **kwargs: P.kwargs) -> T:

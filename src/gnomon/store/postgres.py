@@ -14,12 +14,12 @@ from gnomon.errors import InvalidInput, StoreRefused, StoreUnavailable
 from gnomon.store import statements
 from gnomon.store.connections import Connections
 from gnomon.store.database import (
-    DEADLOCK_TRIES,
     Deadlock,
     ForeignKeyViolation,
     Row,
     Rows,
     UniqueViolation,
+    again_after_deadlock,
 )
 from gnomon.store.migrate import AppliedMigration, Migration, applied_of, record_of
 from gnomon.store.partitions import partition_statements
@@ -110,25 +110,18 @@ class PostgresDatabase:
         except ValueError as error:
             raise InvalidInput("database", f"is no address that can be read: {error}.") from error
 
+    @again_after_deadlock
     async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
-        for _ in range(DEADLOCK_TRIES):
-            try:
-                async with self._session() as session:
-                    return await session.fetch(statement, *batches, **values)
-            except _TRY_AGAIN:
-                continue
-        raise Deadlock(f"{statement}: PostgreSQL broke {DEADLOCK_TRIES} deadlocks in a row.")
+        async with self._session() as session:
+            return await session.fetch(statement, *batches, **values)
 
     read = fetch
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[PostgresSession]:
-        try:
-            async with self._session() as session, session._connection.transaction():
-                yield session
-        except _TRY_AGAIN as error:
-            # The body is the caller's, so only the caller can run it again.
-            raise Deadlock(f"PostgreSQL broke a deadlock at our cost: {error}") from error
+        # The body is the caller's: after a deadlock, only the caller can run it again.
+        async with self._session() as session, session._connection.transaction():
+            yield session
 
     @property
     def partitions(self) -> PostgresPartitions:
@@ -224,6 +217,8 @@ def _told(error: BaseException) -> Exception | None:
             return InvalidInput("database", f"{error}.")
         case asyncpg.exceptions.LockNotAvailableError():
             return StoreUnavailable(f"Somebody holds a lock that we need: {error}. Try again.")
+    if isinstance(error, _TRY_AGAIN):
+        return Deadlock(f"PostgreSQL broke a deadlock at our cost: {error}")
     if isinstance(error, _NOT_LET_IN):
         return StoreRefused(f"PostgreSQL does not let us in: {error}.")
     if isinstance(error, _POOLED):

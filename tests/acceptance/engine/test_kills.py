@@ -29,7 +29,8 @@ IN_A_WORKER = [
     At.RENEW_AFTER,
     At.CHECKPOINT_AFTER,
 ]
-IN_A_SCHEDULER = [At.FIRE_BEFORE, At.FIRE_AFTER, At.REAP_BEFORE, At.REAP_AFTER]
+WHILE_IT_FIRES = [At.FIRE_BEFORE, At.FIRE_AFTER]
+WHILE_IT_TAKES_BACK = [At.REAP_BEFORE, At.REAP_AFTER]
 
 
 async def test_a_worker_that_is_killed_anywhere_loses_nothing(cluster: Cluster) -> None:
@@ -54,15 +55,14 @@ async def test_a_worker_that_is_killed_anywhere_loses_nothing(cluster: Cluster) 
 
 async def test_a_scheduler_that_is_killed_anywhere_loses_nothing(cluster: Cluster) -> None:
     """Two die while they fire, two while they take back what a dead worker held."""
+    every_second = Schedule(Interval(timedelta(seconds=1)))
+    ticking = await cluster.job("noop", schedule=every_second)
+    await _kill_schedulers(cluster, WHILE_IT_FIRES)
+    # Not before: one of those could have taken it back, and then it would be nobody's death.
     dead = await cluster.worker(failpoints="start.after=kill", queues="held")
     [held] = await cluster.enqueue(await cluster.job("noop", queue="held"))
     assert await dead.ended() == -signal.SIGKILL
-    every_second = Schedule(Interval(timedelta(seconds=1)))
-    ticking = await cluster.job("noop", schedule=every_second)
-
-    for place in IN_A_SCHEDULER:
-        dying = await cluster.scheduler(failpoints=f"{place}=kill")
-        assert await dying.ended() == -signal.SIGKILL, f"{place}\n{dying.log}"
+    await _kill_schedulers(cluster, WHILE_IT_TAKES_BACK)
     await (await cluster.scheduler()).says("is up")
     await (await cluster.worker(queues="default,held")).says("is up")
 
@@ -75,13 +75,19 @@ async def test_a_scheduler_that_is_killed_anywhere_loses_nothing(cluster: Cluste
     assert covered == (max(times) - min(times)) // timedelta(seconds=1) + 1
 
 
+async def _kill_schedulers(cluster: Cluster, places: list[At]) -> None:
+    for place in places:
+        dying = await cluster.scheduler(failpoints=f"{place}=kill")
+        assert await dying.ended() == -signal.SIGKILL, f"{place}\n{dying.log}"
+
+
 async def test_a_worker_that_slept_past_its_lease_is_refused(cluster: Cluster) -> None:
     await (await cluster.scheduler()).says("is up")
-    job = await cluster.job("touch", sink=str(cluster.sink), seconds=2.0)
+    job = await cluster.job("touch", sink=str(cluster.sink), seconds=4.0)
     [run] = await cluster.enqueue(job)
     sleeper = await cluster.worker()
     await sleeper.says("started")
-    sleeper.send(signal.SIGSTOP)
+    await _stop_between_writes(cluster, sleeper)
     other = await cluster.worker()
 
     ended = await cluster.ended(run)
@@ -94,6 +100,19 @@ async def test_a_worker_that_slept_past_its_lease_is_refused(cluster: Cluster) -
     outcomes = [one.outcome for one in await cluster.store.executions.attempts(DEFAULT_TENANT, run)]
     assert outcomes == [AttemptOutcome.EXPIRED, AttemptOutcome.COMPLETED]
     assert other.lines
+
+
+async def _stop_between_writes(cluster: Cluster, process: GnomonProcess) -> None:
+    """Who is stopped while it writes to an SQLite file holds it, and nobody else could go on."""
+    is_free = False
+    while not is_free:
+        process.send(signal.SIGSTOP)
+        writing = asyncio.create_task(cluster.job("noop", queue="nobody"))
+        done, _ = await asyncio.wait([writing], timeout=1)
+        is_free = bool(done) and writing.exception() is None
+        if not is_free:
+            process.send(signal.SIGCONT)
+            await asyncio.wait([writing])
 
 
 async def test_a_job_that_keeps_the_interpreter_busy_keeps_its_lease(cluster: Cluster) -> None:

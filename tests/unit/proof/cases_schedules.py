@@ -462,6 +462,17 @@ def a_job_skips_as_paused_and_is_not(story: Story, wrong: bool) -> None:
     story.read()
 
 
+@case("C9")
+def a_job_is_paused_for_a_blink_and_skips(story: Story, wrong: bool) -> None:
+    twice(story)
+    if not wrong:
+        twice(story, at=999.997, since=t(999.997), state="PAUSED")
+    story.skip(1000, 1000, "paused")
+    twice(story, at=1000.003, since=t(1000.003))
+    fired(story, 2000, "b")
+    story.read()
+
+
 # Leaders ------------------------------------------------------------------------------------------
 
 

@@ -135,10 +135,7 @@ def c9(index: Index) -> Findings:
         for event in _written(index, ledger):
             if event.db is None:
                 continue
-            states = {
-                spec.state if spec is not None else None
-                for spec in (ledger.state_at(event.db - slack), ledger.state_at(event.db + slack))
-            }
+            states = ledger.states_between(event.db - slack, event.db + slack)
             found.checked += 1
             if isinstance(event, Fire) and states == {"PAUSED"}:
                 found.add(_entity(ledger), "it fired while it was paused.", event)
