@@ -165,13 +165,6 @@ BUGS = (
         "return (",
         caught_by="tests/integration/engine/test_handovers.py",
     ),
-    bug(
-        "workflow: a draining worker claims what follows a task",
-        "engine/worker.py",
-        "free > 0 and not self.is_draining and",
-        "free > 0 and",
-        caught_by="tests/integration/engine/test_handovers.py",
-    ),
     # C7 and V3
     bug(
         "workflow: a run begins beside those that it replaces",
