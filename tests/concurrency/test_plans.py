@@ -21,14 +21,18 @@ from gnomon.store.migrate import migrate
 from gnomon.store.postgres import PostgresDatabase
 from gnomon.store.postgres_connect import PLANNER_SETTINGS
 from gnomon.store.sql_store import SqlStore
+from tests.concurrency import workflow_plans
 from tests.concurrency.plans import Call, Mode, Overheard, plan_of, read_whole
 from tests.conftest import BUNDLED, StartServer
 from tests.contract.given import DONE, FAILED, MINUTE, NOW, ask, claim, create_one, decided, new_id, new_job
 from tests.postgres import PostgresServer, bundled_server
 
-ROWS = 1_000_000
+ROWS, RUNS = 1_000_000, 30_000
 DAY = timedelta(days=1)
-BIG = {"queue", "leases", "jobs", "job_revisions", "executions_2030_01", "endings_2030_01", "dead_letters"}
+BIG = {
+    *("queue", "leases", "jobs", "job_revisions", "executions_2030_01", "endings_2030_01", "dead_letters"),
+    *workflow_plans.LARGE,
+}
 # Reads the index of due times from its beginning, and only its first entry.
 STOPS_AT_ONCE = {"next_due"}
 # A job gets slots or somebody who depends on it: seldom, and an index for it would cost every run.
@@ -116,9 +120,8 @@ async def load(url: str, sample: JobId) -> None:
             indexes = await connection.fetch(INDEXES)
             for index in indexes:
                 await connection.execute(f"DROP INDEX {index['name']}")
-            await connection.execute(
-                LOAD.format(rows=ROWS, tenant=DEFAULT_TENANT, now=NOW.isoformat(), sample=sample)
-            )
+            rows = {"rows": ROWS, "runs": RUNS, "tenant": DEFAULT_TENANT, "now": NOW.isoformat()}
+            await connection.execute((LOAD + workflow_plans.LOAD).format(**rows, sample=sample))
             for index in indexes:
                 # Of a partitioned table it says ON ONLY, which leaves the partitions without.
                 await connection.execute(index["definition"].replace(" ON ONLY ", " ON "))
@@ -131,10 +134,12 @@ async def test_no_verb_reads_a_million_rows_whole(million: tuple[SqlStore, Overh
     store, overheard, url = million
     overheard.calls.clear()
     await use_every_hot_verb(store)
+    await workflow_plans.use_every_verb_of_workflows(store)
     await keep_up(store)
     hot = [call for call in overheard.calls if call.statement not in STOPS_AT_ONCE | SELDOM]
     asked = {call.statement for call in hot}
     assert asked >= {"claim", "apply", "apply_endings", "renew", "expired", "fire", "jobs_due"}
+    assert asked >= {"run_add", "runs_lock_of", "tasks_load", "runs_go_on", "runs_end", "runs_wait_for_us"}
     assert asked >= {"ended_walk", "ended_forget", "occurrences_forget"}
     overheard.calls.clear()
     await read_every_page(store)
@@ -221,6 +226,7 @@ async def read_every_page(store: SqlStore) -> None:
     await store.dead_letters.page(DEFAULT_TENANT, limit=50, after=middle)
     await store.dead_letters.page(DEFAULT_TENANT, limit=50, job_id=job_id, after=middle)
     await store.schedules.occurrences(DEFAULT_TENANT, job_id, limit=50)
+    await workflow_plans.read_every_page_of_workflows(store)
 
 
 # Takes a snapshot, lets ten thousand rows come and go, and tells the planner that nothing is left.

@@ -138,7 +138,7 @@ async def test_runs_of_a_backfill_do_not_replace_each_other(flows: WorkflowStore
     await go_on(flows)
     await start_run(flows, dag)
 
-    assert await flows.runs.stop_stale(now=NOW, limit=10) == 0
+    assert not (await flows.runs.repair(now=NOW, limit=10)).items
 
     await finish(flows, *await claim(flows), outcome=BROKEN)
     assert await states(flows, backfill) == "FF"
@@ -146,7 +146,7 @@ async def test_runs_of_a_backfill_do_not_replace_each_other(flows: WorkflowStore
     assert first.run_id is not None
     assert await act(flows, RunId(first.run_id), RerunFailed()) is RunStatus.RUNNING
     await start_run(flows, dag)
-    assert await flows.runs.stop_stale(now=NOW, limit=10) == 0
+    assert not (await flows.runs.repair(now=NOW, limit=10)).items
 
 
 async def test_a_run_that_replaces_others_leaves_those_of_a_backfill(flows: WorkflowStore) -> None:
@@ -184,7 +184,7 @@ async def test_runs_of_a_backfill_stay_uncounted_when_a_workflow_begins_to_repla
     assert await flows.runs.start_now([RunId(new)], now=NOW) == 1
     assert (await run_of(flows, own)).status is RunStatus.CANCELLED
     await go_on(flows)
-    assert await flows.runs.stop_stale(now=NOW, limit=10) == 0
+    assert not (await flows.runs.repair(now=NOW, limit=10)).items
     for run_id in (first.run_id, second.run_id):
         run = await run_of(flows, RunId(run_id))
         assert (run.status, run.state.ends_as) == (RunStatus.RUNNING, None)

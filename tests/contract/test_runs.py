@@ -486,14 +486,38 @@ async def test_a_run_that_is_begun_at_once_stops_those_that_it_replaces(flows: W
 async def test_runs_of_a_workflow_that_is_gone_are_stopped(flows: WorkflowStore) -> None:
     dag = await create_dag(flows, tasks_of(chain(2)))
     run_id = await start_run(flows, dag)
-    assert await flows.runs.stop_stale(now=NOW, limit=10) == 0
+    assert not (await flows.runs.repair(now=NOW, limit=10)).items
 
     await given.act(flows, dag.job, JobAction.DELETE)
-    assert await flows.runs.stop_stale(now=NOW, limit=10) == 1
-    assert await flows.runs.stop_stale(now=NOW, limit=10) == 0
+    assert list((await flows.runs.repair(now=NOW, limit=10)).items) == [run_id]
+    assert not (await flows.runs.repair(now=NOW, limit=10)).items
 
     assert (await run_of(flows, run_id)).status is RunStatus.CANCELLED
     assert await claim(flows) == []
+
+
+async def test_the_runs_of_one_workflow_can_be_stopped_at_once(flows: WorkflowStore) -> None:
+    dag, other = [await create_dag(flows, tasks_of(chain(2))) for _ in range(2)]
+    run_ids = [await start_run(flows, dag) for _ in range(2)]
+    left = await start_run(flows, other)
+
+    assert await flows.runs.stop_all(dag.job.id, now=NOW, limit=10) == 2
+    assert await flows.runs.stop_all(dag.job.id, now=NOW, limit=10) == 0
+
+    assert {(await run_of(flows, one)).status for one in run_ids} == {RunStatus.CANCELLED}
+    assert (await run_of(flows, left)).status is RunStatus.RUNNING
+
+
+async def test_all_runs_are_looked_over_page_by_page(flows: WorkflowStore) -> None:
+    dag = await create_dag(flows, tasks_of(chain(2)))
+    run_ids = [await start_run(flows, dag) for _ in range(3)]
+    await given.act(flows, dag.job, JobAction.DELETE)
+
+    first = await flows.runs.repair(now=NOW, limit=2)
+    rest = await flows.runs.repair(now=NOW, limit=2, after=first.next)
+
+    assert [*first.items, *rest.items] == run_ids
+    assert (first.next, rest.next) == (run_ids[1], None)
 
 
 async def test_a_run_that_was_not_told_of_an_end_is_told(flows: WorkflowStore) -> None:

@@ -16,7 +16,7 @@ from gnomon.core.document import JSON, Document
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import Job, JobId, JobStatus, NewJob
 from gnomon.core.lifecycle import JobAction, JobChange
-from gnomon.core.limits import PAGE_LIMIT_DEFAULT
+from gnomon.core.limits import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX
 from gnomon.core.nominal import seed_of
 from gnomon.core.records import Page
 from gnomon.core.rescheduling import course_of_new
@@ -142,7 +142,7 @@ class Dags:
     async def delete(self, dag_id: JobId) -> Dag:
         """Its name is free again, its history stays. Its runs are stopped."""
         dag = await self._act(dag_id, JobAction.DELETE)
-        await self._own.store.runs.stop_stale(now=self._own.clock.now(), limit=PAGE_LIMIT_DEFAULT)
+        await self._own.store.runs.stop_all(dag_id, now=self._own.clock.now(), limit=PAGE_LIMIT_MAX)
         self._own.announce(Topic.CANCEL)
         return dag
 

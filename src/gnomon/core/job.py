@@ -22,6 +22,7 @@ DEFAULT_TENANT = TenantId(UUID("00000000-0000-7000-8000-000000000000"))
 SHARDS = 64
 DAG_KIND = "gnomon.dag"  # Of jobs that are workflows. No worker runs it: its tasks are run.
 PRIORITY_MIN, PRIORITY_DEFAULT, PRIORITY_MAX = 0, 5, 9
+PRIORITIES = list(range(PRIORITY_MAX, PRIORITY_MIN - 1, -1))  # In the order in which they are served.
 TIMEOUT_MAX = timedelta(days=30)
 MAX_CONCURRENT_MAX = 100_000
 TAGS_MAX = 64

@@ -15,8 +15,7 @@ from gnomon.engine.service import NOW, POLL, Wakeup
 from gnomon.store.workflows import RunStore
 
 BATCH = 100
-RUNS_PER_SWEEP = 20
-SWEEP = timedelta(seconds=5)
+REST = timedelta(seconds=5)  # Between looking over the last run and the first again.
 
 
 class Conductor:
@@ -37,27 +36,28 @@ class Conductor:
         self._released = released
         self._stopped = stopped
         self._poll = poll
-        self._swept_at: datetime | None = None
+        self._rested_at: datetime | None = None
         self._after: UUID | None = None
 
     async def step(self) -> timedelta:
-        started = await self._runs.start(now=self._clock.now(), limit=BATCH)
-        expired = await self._runs.expire(now=self._clock.now(), limit=BATCH)
-        if started or expired:
-            self._released()
-        if BATCH in (started, expired):
-            return NOW
         now = self._clock.now()
-        # Also when the clock was set back.
-        if self._swept_at is None or not timedelta(0) <= now - self._swept_at < SWEEP:
-            await self._sweep(now)
-            self._swept_at = None if self._after else now
-        return NOW if self._after else self._poll
+        if await self._runs.wait_for_us(now=now):
+            started = await self._runs.start(now=now, limit=BATCH)
+            expired = await self._runs.expire(now=now, limit=BATCH)
+            if started or expired:
+                self._released()
+            if BATCH in (started, expired):
+                return NOW
+        await self._look_over(self._clock.now())
+        return self._poll
 
-    async def _sweep(self, now: datetime) -> None:
-        if await self._runs.stop_stale(now=now, limit=BATCH):
-            self._stopped()
-        page = await self._runs.repair(now=now, limit=RUNS_PER_SWEEP, after=self._after)
-        self._after = page.next
+    async def _look_over(self, now: datetime) -> None:
+        # Also when the clock was set back.
+        is_rested = self._rested_at is None or not timedelta(0) <= now - self._rested_at < REST
+        if self._after is None and not is_rested:
+            return
+        page = await self._runs.repair(now=now, limit=BATCH, after=self._after)
+        self._after, self._rested_at = page.next, now
         if page.items:
+            self._stopped()
             self._released()

@@ -16,14 +16,13 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from uuid import UUID
 
-from gnomon.core.job import DEFAULT_TENANT, PRIORITY_MAX, PRIORITY_MIN, TenantId
+from gnomon.core.job import DEFAULT_TENANT, PRIORITIES, TenantId
 from gnomon.core.lease import ClaimRequest
 from gnomon.store.database import Database, Row, Rows, Session, UniqueViolation
 from gnomon.store.lanes import Lanes, Turn
 from gnomon.store.rows import FIRST_ID
 
 RESCAN = timedelta(seconds=1)
-PRIORITIES = list(range(PRIORITY_MAX, PRIORITY_MIN - 1, -1))
 FIRST_INSTANT = datetime(1, 1, 1, tzinfo=UTC)
 
 Position = tuple[datetime, UUID]

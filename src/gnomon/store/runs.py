@@ -11,7 +11,7 @@ from uuid import UUID
 from gnomon.core.dag import Run, RunId
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, ExecutionStatus
-from gnomon.core.job import DAG_KIND, JobId, TenantId
+from gnomon.core.job import DAG_KIND, PRIORITIES, JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
 from gnomon.core.run_events import Arrived, Cancel, Ended, Event, Expired
@@ -45,11 +45,18 @@ class SqlRuns:
 
     # Beginnings --------------------------------------------------------------------------------------
 
+    async def wait_for_us(self, *, now: datetime) -> bool:
+        return bool(
+            await self._database.read("runs_wait_for_us", now=now, kind=DAG_KIND, priorities=PRIORITIES)
+        )
+
     async def start(self, *, now: datetime, limit: int) -> int:
         """Begin runs whose turn has come. Returns how many were there to be begun."""
         check_limit(limit, limit_max=START_LIMIT_MAX)
         await self._backfills.advance(now=now, limit=limit)
-        rows = await self._database.read("runs_due", now=now, limit=limit, kind=DAG_KIND)
+        rows = await self._database.read(
+            "runs_due", now=now, limit=limit, kind=DAG_KIND, priorities=PRIORITIES
+        )
         for row in rows:
             if row["watched"]:
                 await self._stop_replaced(row["execution_id"], now=now)
@@ -218,21 +225,21 @@ class SqlRuns:
 
     # Never stuck -------------------------------------------------------------------------------------
 
-    async def stop_stale(self, *, now: datetime, limit: int) -> int:
-        """Cancel runs of workflows that are gone, and those that a newer run replaces."""
-        rows = await self._database.read("runs_to_stop", after=FIRST_ID, limit=check_limit(limit))
+    async def stop_all(self, dag_id: JobId, *, now: datetime, limit: int) -> int:
+        rows = await self._database.read("runs_live_of", dag_id=dag_id, limit=check_limit(limit))
         return sum([await self._report(row, Cancel(), now=now) for row in rows])
 
     async def repair(self, *, now: datetime, limit: int, after: UUID | None = None) -> Page[RunId]:
-        """Tell runs the ends that nobody told them. Looks at `limit` runs; the page names those it moved."""
-        rows = await self._database.read("runs_live", after=after or FIRST_ID, limit=check_limit(limit))
-        moved = [RunId(row["id"]) for row in rows if await self._repair(row["id"], now=now)]
-        return Page(tuple(moved), rows[-1]["id"] if len(rows) == limit else None)
+        rows = await self._database.read("runs_look_over", after=after or FIRST_ID, limit=check_limit(limit))
+        moved = [RunId(row["dag_run_id"]) for row in rows if await self._repair(row, now=now)]
+        return Page(tuple(moved), rows[-1]["dag_run_id"] if len(rows) == limit else None)
 
-    async def _repair(self, run_id: UUID, *, now: datetime) -> bool:
-        if not await self._database.read("run_lost_ends", run_id=run_id):
-            return False
+    async def _repair(self, row: Row, *, now: datetime) -> bool:
+        was_behind = row["is_behind"] and await self._catch_up(row["dag_run_id"], now=now)
+        was_stale = row["is_stale"] and await self._report(row, Cancel(), now=now)
+        return was_behind or was_stale
 
+    async def _catch_up(self, run_id: UUID, *, now: datetime) -> bool:
         async def told(progress: Progress) -> Sequence[Event]:
             # Again, under the lock: what seemed lost may just have been on its way.
             lost = await progress.session.fetch("run_lost_ends", run_id=run_id)

@@ -102,6 +102,9 @@ class RunStore(Protocol):
     What an end of a task makes of its run is written by `apply`, in the transaction that accepts the end.
     """
 
+    async def wait_for_us(self, *, now: datetime) -> bool:
+        """Whether there is anything for `start` or `expire`: the one question that is asked all the time."""
+
     async def start(self, *, now: datetime, limit: int) -> int:
         """Begin runs whose turn has come: make their tasks and release the first ones. Returns how many
         there were. Runs of backfills that have room are among them."""
@@ -124,11 +127,12 @@ class RunStore(Protocol):
     async def expire(self, *, now: datetime, limit: int) -> int:
         """End what was held for as long as it may be. Returns how many there were."""
 
-    async def stop_stale(self, *, now: datetime, limit: int) -> int:
-        """Cancel runs of workflows that are gone, and those that a newer run replaces. Returns how many."""
+    async def stop_all(self, dag_id: JobId, *, now: datetime, limit: int) -> int:
+        """Cancel runs of a workflow that is gone. Returns how many."""
 
     async def repair(self, *, now: datetime, limit: int, after: UUID | None = None) -> Page[RunId]:
-        """Tell runs the ends that nobody told them. Looks at `limit` runs; the page names those it moved."""
+        """Look over `limit` runs: cancel those of workflows that are gone, or that a newer one replaces, and
+        tell runs the ends that nobody told them. The page names those it moved."""
 
     async def get(self, tenant_id: TenantId, run_id: RunId) -> Run:
         """Raises RunNotFound."""
