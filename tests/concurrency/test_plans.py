@@ -139,7 +139,15 @@ async def test_no_verb_reads_a_million_rows_whole(million: tuple[SqlStore, Overh
     hot = [call for call in overheard.calls if call.statement not in STOPS_AT_ONCE | SELDOM]
     asked = {call.statement for call in hot}
     assert asked >= {"claim", "apply", "apply_endings", "renew", "expired", "fire", "jobs_due"}
-    assert asked >= {"run_add", "runs_lock_of", "tasks_load", "runs_go_on", "runs_end", "runs_wait_for_us"}
+    assert asked >= {
+        "run_begin",
+        "run_add",
+        "runs_lock_of",
+        "tasks_load",
+        "runs_go_on",
+        "runs_end",
+        "runs_wait_for_us",
+    }
     assert asked >= {"ended_walk", "ended_forget", "occurrences_forget"}
     overheard.calls.clear()
     await read_every_page(store)

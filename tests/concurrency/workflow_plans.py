@@ -8,7 +8,7 @@ from gnomon.core.lease import Leased
 from gnomon.core.run_events import Approve, Cancel, Pause, RerunFailed, Resume
 from gnomon.store.workflows import WorkflowStore
 from tests.contract.flows import act, create_dag, start_run, tasks_of
-from tests.contract.given import BROKEN, DONE, MINUTE, NOW, claim, decided, request
+from tests.contract.given import BROKEN, DONE, MINUTE, NOW, ask, claim, decided, request
 
 NAME, KIND = "flow", "task"  # The kind is of nobody else, so that claims find these.
 LARGE = {"dag_runs", "task_instances", "task_holds", "task_notes"}
@@ -52,6 +52,7 @@ async def use_every_verb_of_workflows(flows: WorkflowStore) -> None:
     assert await flows.runs.send(DEFAULT_TENANT, "paid", "x", Document("{}"), now=NOW) == 1
     await act(flows, run_id, Approve(5, "ada"))
     await act(flows, await start_run(flows, dag), Cancel())
+    assert await flows.runs.begin(dag, ask(dag.job), now=NOW)
     await flows.runs.start(now=NOW, limit=100)
     await flows.runs.expire(now=NOW, limit=100)
     await flows.runs.repair(now=NOW, limit=100)
@@ -60,7 +61,7 @@ async def use_every_verb_of_workflows(flows: WorkflowStore) -> None:
 
 async def read_every_page_of_workflows(flows: WorkflowStore) -> None:
     dag = await flows.dags.named(DEFAULT_TENANT, NAME)
-    [_, first] = (await flows.runs.page(DEFAULT_TENANT, dag.job.id, limit=10)).items
+    *_, first = (await flows.runs.page(DEFAULT_TENANT, dag.job.id, limit=10)).items
     assert len(await flows.runs.tasks(DEFAULT_TENANT, first.id, limit=100)) == 6
 
 

@@ -40,6 +40,9 @@ async def begin_run(
     now = own.clock.now()
     given = None if config is None else Document.of(config, field="config")
     asked = NewExecution(own.new_execution_id(now), dag.job.id, given)
+    if idempotency is None and (run := await own.store.runs.begin(dag, asked, now=now)):
+        own.announce(Topic.WORK)
+        return run
     [enqueued] = await own.store.executions.enqueue(own.tenant_id, [asked], now=now, idempotency=idempotency)
     # At once where that can be; else a conductor begins it when its turn comes.
     may_replace = dag.job.definition.schedule.overlap is Overlap.REPLACE

@@ -222,5 +222,11 @@ class Changes:
         return Gate.HOLD if self.is_held else Gate.LET_GO
 
     @property
+    def does_more_than_release(self) -> bool:
+        """More than rows of its tasks and releases."""
+        is_moved = self.gate is not None or self.is_held or self.run.status.is_final
+        return bool(is_moved or self.sweep or self.results or self.failures)
+
+    @property
     def has_ended(self) -> bool:
         return self.run.status.is_final and not self.before.status.is_final

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
+from gnomon.core.dag import Dag, Run, RunId
 from gnomon.core.document import Document
-from gnomon.core.execution import Failure
+from gnomon.core.execution import Failure, NewExecution
 from gnomon.core.progress import after
 from gnomon.core.run_events import Cancel, Changes, Ended, Event, Started, State
 from gnomon.core.run_state import RunState, RunStatus, TaskState, TaskStatus, born
 from gnomon.errors import InvalidInput
-from gnomon.store.database import Row
-from gnomon.store.plans import UnreadablePlan
+from gnomon.store.database import Database, Row
+from gnomon.store.plans import Plans, UnreadablePlan
+from gnomon.store.rows import document_text
 from gnomon.store.run_progress import Progress
+from gnomon.store.run_releases import Releases
 from gnomon.store.run_rows import LockedRun, Outer, ended_run_rows, note_rows, run_columns, task_rows
 
 
@@ -41,6 +46,53 @@ async def begin(progress: Progress, run_id: UUID) -> None:
     run = _run(progress, row, changes.run)
     await _add(progress, run, known | dict(changes.tasks))
     await progress.begin(run, changes, known)
+
+
+async def begin_at_once(
+    database: Database, plans: Plans, dag: Dag, asked: NewExecution, *, now: datetime
+) -> Run | None:
+    """Ask for a run and begin it, in one statement. None if it takes more, and then nothing has happened."""
+    plan = await plans.get(database, dag.job.id, dag.job.revision)
+    state, tasks = born(plan, overrides=asked.input, time=now)
+    known = dict(enumerate(tasks))
+    changes = after(plan, State(state, known), [Started()], now=now)
+    assert isinstance(changes, Changes), "a run that begins has all its rows"
+    run = LockedRun(
+        asked.id, dag.job.tenant_id, dag.job.id, dag.job.revision, changes.run, outer=None, nominal_time=None
+    )
+    releases = Releases(database, now)
+    releases.add(run, plan, changes)
+    if changes.does_more_than_release or releases.do_more_than_execute:
+        return None
+    after_it = known | dict(changes.tasks)
+    found = await database.fetch(
+        "run_begin",
+        task_rows((run.id, task, one) for task, one in after_it.items()),
+        releases.tasks,
+        **_columns(run, now=now),
+        trigger=asked.trigger,
+        input=document_text(asked.input),
+    )
+    return _begun(run, dag, asked, tasks=len(tasks), now=now) if found else None
+
+
+def _begun(run: LockedRun, dag: Dag, asked: NewExecution, *, tasks: int, now: datetime) -> Run:
+    return Run(
+        RunId(run.id),
+        run.tenant_id,
+        run.dag_id,
+        run.base,
+        dag.revision,
+        tasks,
+        asked.trigger,
+        run.state,
+        outer=None,
+        nominal_time=None,
+        due=now,
+        created_at=now,
+        started_at=now,
+        finished_at=None,
+    )
 
 
 async def give_up(progress: Progress, run_id: UUID, error: Exception) -> None:
@@ -98,18 +150,24 @@ async def _add(progress: Progress, run: LockedRun, tasks: Mapping[int, TaskState
     await progress.session.fetch(
         "run_add",
         task_rows((run.id, task, state) for task, state in tasks.items()),
-        id=run.id,
-        tenant_id=run.tenant_id,
-        dag_id=run.dag_id,
-        base=run.base,
-        **run_columns(run.state, now=progress.now),
-        config=run.state.config.text,
-        nesting=run.state.nesting,
+        **_columns(run, now=progress.now),
         outer_run_id=None if outer is None else outer.run_id,
         outer_task=None if outer is None else outer.task,
         outer_round=None if outer is None else outer.round,
         nominal_time=run.nominal_time,
         priority=run.priority,
         has_tasks=bool(tasks),
-        now=progress.now,
     )
+
+
+def _columns(run: LockedRun, *, now: datetime) -> dict[str, Any]:
+    return {
+        "id": run.id,
+        "tenant_id": run.tenant_id,
+        "dag_id": run.dag_id,
+        "base": run.base,
+        **run_columns(run.state, now=now),
+        "config": run.state.config.text,
+        "nesting": run.state.nesting,
+        "now": now,
+    }

@@ -58,11 +58,18 @@ class Releases:
         """Those that begin now."""
         return {row[0] for row in self._tasks if row[_WAITS_FOR] is None}
 
+    @property
+    def tasks(self) -> Rows:
+        return Rows("released", _RELEASED, self._tasks, _UNIFORM)
+
+    @property
+    def do_more_than_execute(self) -> bool:
+        return bool(self._holds or self._runs)
+
     async def write(self, tasks: Rows, runs: Rows) -> list[tuple[UUID, Event]]:
         """With rows as they shall be. Returns the ends of what could not begin."""
         if self._tasks or tasks.rows or runs.rows:
-            released = Rows("released", _RELEASED, self._tasks, _UNIFORM)
-            await self.session.fetch("runs_go_on", tasks, runs, released, now=self.now)
+            await self.session.fetch("runs_go_on", tasks, runs, self.tasks, now=self.now)
         if self._holds:
             await self.session.fetch("task_holds_add", Rows("hold", _HOLD, self._holds))
         return await self._begin_inner_runs() if self._runs else []

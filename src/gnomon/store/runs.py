@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from uuid import UUID
 
-from gnomon.core.dag import Run, RunId
+from gnomon.core.dag import Dag, Run, RunId
 from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, ExecutionStatus
+from gnomon.core.execution import ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.job import DAG_KIND, PRIORITIES, JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
@@ -23,7 +23,7 @@ from gnomon.store.database import Database, Row, Rows
 from gnomon.store.gates import Gates
 from gnomon.store.plans import Plans
 from gnomon.store.rows import FIRST_ID, document_of
-from gnomon.store.run_beginnings import begin, give_up
+from gnomon.store.run_beginnings import begin, begin_at_once, give_up
 from gnomon.store.run_ends import ClaimWithin, WentOn, end_tasks, outcomes_of
 from gnomon.store.run_progress import Happened, Progress
 from gnomon.store.run_readers import RunReaders, find_run
@@ -80,6 +80,15 @@ class SqlRuns:
                     stopped += await self._stop_replaced(run_id, now=now)
                 await self._start(run_id, None, now=now)
         return stopped
+
+    async def begin(self, dag: Dag, asked: NewExecution, *, now: datetime) -> Run | None:
+        try:
+            return await begin_at_once(self._database, self._plans, dag, asked, now=now)
+        except StoreUnavailable:
+            raise
+        except Exception:  # Whatever it is about this run: the long way gives it an end that says so.
+            logger.exception("run %s cannot begin at once", asked.id)
+            return None
 
     async def _start(self, run_id: UUID, outer: UUID | None, *, now: datetime) -> None:
         todo: list[tuple[UUID, UUID | None]] = [(run_id, outer)]

@@ -10,6 +10,7 @@ from uuid import UUID
 from gnomon.core.backfill import Backfill, BackfillAction, BackfillId, BackfillTime, NewBackfill
 from gnomon.core.dag import Dag, DagChange, DagRevision, NewDag, Run, RunId, TaskRun
 from gnomon.core.document import Document
+from gnomon.core.execution import NewExecution
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import JobId, JobStatus, TenantId
 from gnomon.core.records import Page
@@ -108,6 +109,10 @@ class RunStore(Protocol):
     async def start(self, *, now: datetime, limit: int) -> int:
         """Begin runs whose turn has come: make their tasks and release the first ones. Returns how many
         there were. Runs of backfills that have room are among them."""
+
+    async def begin(self, dag: Dag, asked: NewExecution, *, now: datetime) -> Run | None:
+        """Ask for a run of this workflow and begin it, all at once. None if that takes more than one
+        statement, or if the workflow has changed: nothing has happened, so ask for it by `enqueue`."""
 
     async def start_now(self, run_ids: Collection[RunId], *, now: datetime, may_replace: bool = True) -> int:
         """Begin these at once, if their turn has come. If it fails, the next `start` does it.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 TRIES_MAX = 5
 TRY_AGAIN = (0.2, 8.0)
 RUNS_REMEMBERED = 10
+WITHOUT_KEY = 0.4
 STOPS_ONE_TASK = 0.4
 _T = TaskStatus
 
@@ -60,6 +61,20 @@ class FlowClients:
                     await self._look(client, act.verb, chance.choice(runs), chance)
 
     async def _trigger(self, boot: Boot, client: Client, act: Act, chance: Random) -> None:
+        if chance.random() < WITHOUT_KEY:
+            await self._trigger_once(client, act)
+        else:
+            await self._trigger_surely(boot, client, act, chance)
+
+    async def _trigger_once(self, client: Client, act: Act) -> None:
+        """Who gets no answer does not ask again: it would be another run."""
+        run = await client.dags.trigger(self._ids[act.job])
+        self._remember(act, run)
+
+    def _remember(self, act: Act, run: Run) -> None:
+        self._runs[act.job] = [*self._runs[act.job], run.id][-RUNS_REMEMBERED:]
+
+    async def _trigger_surely(self, boot: Boot, client: Client, act: Act, chance: Random) -> None:
         """With a key, so that asking again is safe; until there is an answer, or patience ends."""
         recorder, job, key = self._world.recorder, str(self._ids[act.job]), f"act-{act.number}"
         recorder.write(events.SubmitInvoke, boot.source, key=key, job=job, body=key)
@@ -75,7 +90,7 @@ class FlowClients:
                 break
             del self._unanswered[key]
             recorder.write(events.SubmitOk, boot.source, key=key, job=job, run=str(run.id), body=key)
-            self._runs[act.job] = [*self._runs[act.job], run.id][-RUNS_REMEMBERED:]
+            self._remember(act, run)
             return
         del self._unanswered[key]
         recorder.write(events.SubmitInfo, boot.source, key=key, job=job, body=key)

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from gnomon.core.dag import Dag
+from gnomon.core.dag import Dag, Run
 from gnomon.core.execution import Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.job import Job, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
@@ -58,6 +58,7 @@ class Recorder(Pen):
             ("executions", "apply_and_claim"): self._applied,
             ("executions", "cancel"): self._cancelled,
             ("dead_letters", "redrive"): self._redriven,
+            ("runs", "begin"): self._begun,
             ("dags", "create"): self._dag_set,
             ("dags", "change"): self._dag_set,
         }
@@ -168,6 +169,12 @@ class Recorder(Pen):
                 run_at=new.due,
                 priority=new.priority,
             )
+
+    async def _begun(self, call: Call, run: Run | None) -> None:
+        if run is None:
+            return
+        self.born(run.id, run.dag_id, run.tenant_id, run.base)
+        self.stored(events.Enqueue, run=str(run.id), job=str(run.dag_id), rev=run.base)
 
     async def _redriven(self, call: Call, made: Sequence[Enqueued]) -> None:
         tenant_id, redrives = call.args
