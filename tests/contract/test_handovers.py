@@ -68,6 +68,23 @@ async def test_what_follows_is_claimed_in_the_order_of_all_that_waits(flows: Wor
     assert len(await claim(flows)) == 1
 
 
+async def test_ends_that_come_after_a_repeat_of_their_request_are_accepted_without_a_claim(
+    flows: WorkflowStore,
+) -> None:
+    """The worker got no answer and asked again, and that was quicker than what it had sent first."""
+    run_id = await begun(flows, chain(3))
+    first = list((await claimed(flows, run_id)).values())
+    wanted = request(given.ADA, limit=10)
+    asked = replace(wanted, is_repeat=True)
+    assert not await flows.executions.claim(asked, now=NOW, lease_until=NOW + HOUR)
+
+    late = await hand_over(flows, first, wanted)
+
+    assert (list(late.applied), late.leased) == ([Applied.APPLIED], None)
+    assert await statuses(flows, run_id) == "CRW"
+    assert len(await claim(flows)) == 1
+
+
 async def test_an_answer_that_got_lost_is_had_again_by_the_same_request(flows: WorkflowStore) -> None:
     first = list((await claimed(flows, run_id := await begun(flows, chain(2)))).values())
     wanted = request(given.ADA, limit=10)

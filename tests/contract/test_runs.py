@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 
 import pytest
 
@@ -494,6 +495,22 @@ async def test_runs_of_a_workflow_that_is_gone_are_stopped(flows: WorkflowStore)
 
     assert (await run_of(flows, run_id)).status is RunStatus.CANCELLED
     assert await claim(flows) == []
+
+
+async def test_runs_and_holds_whose_time_has_come_wait_for_us(flows: WorkflowStore) -> None:
+    async def do_wait(now: datetime) -> bool:
+        return await flows.runs.wait_for_us(now=now)
+
+    dag = await create_dag(flows, [{"name": "gate", "approval": {"timeout_seconds": 60}}])
+    assert not await do_wait(NOW)
+    await enqueue(flows, ask(dag.job, due=NOW + MINUTE))
+    assert (await do_wait(NOW), await do_wait(NOW + MINUTE)) == (False, True)
+
+    assert await flows.runs.start(now=NOW + MINUTE, limit=10) == 1
+    assert (await do_wait(NOW + MINUTE), await do_wait(NOW + 2 * MINUTE)) == (False, True)
+
+    assert await flows.runs.expire(now=NOW + 2 * MINUTE, limit=10) == 1
+    assert not await do_wait(NOW + HOUR)
 
 
 async def test_the_runs_of_one_workflow_can_be_stopped_at_once(flows: WorkflowStore) -> None:

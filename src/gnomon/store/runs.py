@@ -19,7 +19,7 @@ from gnomon.core.run_state import ENDS, RunStatus
 from gnomon.errors import IllegalTransition, StoreUnavailable
 from gnomon.store.backfills import SqlBackfills
 from gnomon.store.base import Decision
-from gnomon.store.database import Database, Row, Rows
+from gnomon.store.database import Database, Row, Rows, UniqueViolation
 from gnomon.store.gates import Gates
 from gnomon.store.plans import Plans
 from gnomon.store.rows import FIRST_ID, document_of
@@ -119,7 +119,12 @@ class SqlRuns:
             went_on, progress = await self._apply(decisions, claim, now=now)
         except StoreUnavailable:
             raise
-        except Exception:
+        except Exception as error:
+            if claim is not None:
+                # Who waited too long for an answer has asked by this request without ends, and was first.
+                if not isinstance(error, UniqueViolation):
+                    logger.exception("nothing can be claimed with ends of tasks; they are written without")
+                return await self.apply(decisions, now=now)
             if len(decisions) > 1:
                 logger.exception("ends of tasks cannot be written together; each is written by itself")
                 each = [await self.apply([one], now=now) for one in decisions]

@@ -25,7 +25,7 @@ from gnomon.testing.sim.network import Call
 from gnomon.testing.sim.notes import Note
 from gnomon.testing.sim.pen import Pen
 from gnomon.testing.sim.seen import JobSeen, RunSeen
-from gnomon.testing.sim.told import change_event, sched_set
+from gnomon.testing.sim.told import change_event, fire_event, sched_set
 
 E = TypeVar("E", bound=Event)
 
@@ -119,32 +119,12 @@ class Recorder(Pen):
                 await self._look_at_live(firing.job_id, but=new)
 
     def _fire(self, firing: Firing, now: datetime) -> None:
-        job, job_id = self.jobs[firing.job_id], str(firing.job_id)
+        rev = self.jobs[firing.job_id].rev
         for one in firing.occurrences:
-            late = (now - one.nominal_time).total_seconds()
             if one.execution_id is not None:
-                self.born(one.execution_id, firing.job_id, firing.tenant_id, job.rev)
-                self.stored(
-                    events.Fire,
-                    run=str(one.execution_id),
-                    job=job_id,
-                    rev=job.rev,
-                    due=one.nominal_time,
-                    run_at=one.due,
-                    late=late,
-                )
-            else:
-                self.stored(
-                    events.Skip,
-                    job=job_id,
-                    due=one.nominal_time,
-                    until=one.nominal_until,
-                    count=one.count,
-                    why=str(one.reason),
-                    late=late,
-                    rev=job.rev,
-                    anchor=firing.anchor,
-                )
+                self.born(one.execution_id, firing.job_id, firing.tenant_id, rev)
+            make, fields = fire_event(firing, one, rev=rev, now=now)
+            self.stored(make, **fields)
 
     async def _enqueued(self, call: Call, made: Sequence[Enqueued]) -> None:
         tenant_id, asked = call.args

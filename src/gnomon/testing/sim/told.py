@@ -10,6 +10,7 @@ from gnomon.core.execution import AttemptOutcome, ExecutionStatus
 from gnomon.core.job import Definition, Job
 from gnomon.core.lifecycle import Change, DeadReason
 from gnomon.core.nominal import seed_of
+from gnomon.core.occurrence import Firing, Occurrence
 from gnomon.core.schedule import CronTiming, Delayed, Interval, Manual, Once
 from gnomon.proof import events
 
@@ -93,3 +94,23 @@ def _timing(job: Job) -> dict[str, Any]:
             return {"at": at}
         case Manual():
             return {}
+
+
+def fire_event(
+    firing: Firing, one: Occurrence, *, rev: int, now: datetime
+) -> tuple[type[events.Fire | events.Skip], dict[str, Any]]:
+    """What became of a due time: a run, or a reason why there is none."""
+    fields = {
+        "job": str(firing.job_id),
+        "rev": rev,
+        "due": one.nominal_time,
+        "late": (now - one.nominal_time).total_seconds(),
+    }
+    if one.execution_id is not None:
+        return events.Fire, fields | {"run": str(one.execution_id), "run_at": one.due}
+    return events.Skip, fields | {
+        "until": one.nominal_until,
+        "count": one.count,
+        "why": str(one.reason),
+        "anchor": firing.anchor,
+    }
