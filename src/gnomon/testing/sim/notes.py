@@ -38,21 +38,26 @@ class NotingDatabase(SqliteDatabase):
     def __init__(self) -> None:
         super().__init__(MEMORY, hands=Here)
         self._tx = 0
+        self._has_noted = False
 
     def note(self) -> None:
         """From here on. The tables must be there."""
         raw = self.writer.raw
-        raw.create_function("this_tx", 0, lambda: self._tx)
+        raw.create_function("this_tx", 0, self._this_tx)
         raw.executescript(_TRIGGERS.read_text(encoding="utf-8"))
+
+    def _this_tx(self) -> int:
+        self._has_noted = True
+        return self._tx
 
     def taken(self) -> list[Note]:
         """What was noted since the last time, in its order."""
         raw = self.writer.raw
-        if raw.in_transaction:
+        if not self._has_noted or raw.in_transaction:
             return []
         rows = raw.execute("SELECT * FROM noted ORDER BY number").fetchall()
-        if rows:
-            raw.execute("DELETE FROM noted")
+        raw.execute("DELETE FROM noted")
+        self._has_noted = False
         return [_note(row[1:]) for row in rows]
 
     async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
