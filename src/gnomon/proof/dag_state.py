@@ -41,6 +41,14 @@ class Stop(NamedTuple):
     by: DagAct | None  # None: by a failure.
 
 
+class Move(NamedTuple):
+    """What a task was before, and whether the run had been stopped by then: both may be of one transaction."""
+
+    event: DagNode
+    before: str
+    was_stopped: bool
+
+
 @dataclass(slots=True)
 class DagState:
     dag: DagRun
@@ -60,7 +68,7 @@ class DagState:
     is_paused: bool = False
     said: set[str] = field(default_factory=set)  # Tasks that completed because somebody said so.
     acts: list[DagAct] = field(default_factory=list)
-    moves: list[tuple[DagNode, str]] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)
 
     @property
     def stop(self) -> Stop | None:
@@ -95,7 +103,7 @@ class DagState:
 
     def _move(self, event: DagNode) -> None:
         node, state = event.node, event.state
-        self.moves.append((event, self.states.get(node, "WAITING")))
+        self.moves.append(Move(event, self.states.get(node, "WAITING"), self.stop is not None))
         self.states[node], self.rounds[node] = state, event.round
         self.said.discard(node)
         if state == "COMPLETED" and any(act.node == node for act in self.acts):
@@ -172,7 +180,7 @@ class DagState:
             "COMPLETED" if isinstance(end, Done) else "CANCELLED" if isinstance(end, Cancelled) else "FAILED"
         )
 
-    def state_by_runs(self, node: str) -> str | None:
+    def state_by_runs(self, node: str, *, was_stopped: bool) -> str | None:
         """What a task that began comes to; None if something of it has not ended."""
         runs = self.begun.get((node, self.rounds[node]), ())
         ends = [self.state_of(self.ends[one.run]) for one in runs if one.run in self.ends]
@@ -182,5 +190,5 @@ class DagState:
         state = (
             "FAILED" if "FAILED" in ends or not ends else "CANCELLED" if "CANCELLED" in ends else "COMPLETED"
         )
-        halts = state == "FAILED" and self.plan.new.strategy == "PAUSE" and self.stop is None
+        halts = state == "FAILED" and self.plan.new.strategy == "PAUSE" and not was_stopped
         return "HALTED" if halts else state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from gnomon.proof.dag_state import BLOCK, REPAIRS, RUN, SKIP, WAIT, DagState
+from gnomon.proof.dag_state import BLOCK, REPAIRS, RUN, SKIP, WAIT, DagState, Move
 from gnomon.proof.dags import ENDED, DagRun, Plan, Told
 from gnomon.proof.events import Claim, DagAct, DagEnd, DagNode, DagRelease, DagStart, Done, Ending
 
@@ -66,11 +66,12 @@ class Replay(DagState):
 
     def _judge_moves(self, step: Sequence[Told]) -> None:
         touched = set(self.plan.nodes) if any(isinstance(one, DagStart) for one in step) else set[str]()
-        for event, before in self.moves:
+        for move in self.moves:
+            event, before, _ = move
             touched.update(self.plan.children.get(event.node, ()), [event.node])
             rule = "G5" if before == "RELEASED" else "G3"
             self.checked[rule] += 1
-            if not self._is_due(event, before):
+            if not self._is_due(move):
                 said = f"it {self.verdict(event.node)} by {self._rule(event.node)}"
                 self.wrong(rule, f"{event.node!r} was {before} and is {event.state}; {said}.", event)
         if self.stop is not None:
@@ -80,14 +81,15 @@ class Replay(DagState):
             if self.states[node] == "WAITING" and (verdict := self.verdict(node)) != WAIT:
                 self.wrong("G3", f"{node!r} {verdict} by {self._rule(node)}, and is left waiting.", step[-1])
 
-    def _is_due(self, event: DagNode, before: str) -> bool:
+    def _is_due(self, move: Move) -> bool:
+        event, before, was_stopped = move
         is_mended = any(act.act in REPAIRS for act in self.acts)
         if event.state == "WAITING":
             return is_mended
         if before in ENDED and is_mended:
             before = "WAITING"  # It was set back, and decided anew at once.
         if before == "RELEASED":
-            return event.state in ("RELEASED", self.state_by_runs(event.node))
+            return event.state in ("RELEASED", self.state_by_runs(event.node, was_stopped=was_stopped))
         acts = {act.act for act in self.acts if act.node in (None, event.node)}
         return self._is_decided(event, before, acts)
 
@@ -119,7 +121,7 @@ class Replay(DagState):
                 return was_waiting and verdict == BLOCK and strategy != "CONTINUE"
 
     def _judge_releases(self, step: Sequence[Told], releases: Sequence[DagRelease]) -> None:
-        ended = {event.node for event, _ in self.moves if event.state in ENDED}
+        ended = {event.node for event, *_ in self.moves if event.state in ENDED}
         began = any(isinstance(event, DagStart | DagAct) for event in step)
         for release in releases:
             edge = self.plan.nodes.get(release.node)
@@ -152,7 +154,7 @@ class Replay(DagState):
             if isinstance(event, Ending) and event.run in self.births and self.is_current(event.run):
                 self.checked["G2"] += 1
                 node = self.births[event.run].node
-                if self.state_by_runs(node) is not None:
+                if self.state_by_runs(node, was_stopped=self.stop is not None) is not None:
                     self.wrong("G2", f"the last of {node!r} has ended, and nobody told the run.", event)
 
     def _judge_stop(self, step: Sequence[Told]) -> None:
@@ -177,7 +179,7 @@ class Replay(DagState):
         elif is_over and not ends and self.ended is None:
             self.wrong("G5", "all of its tasks have ended, and it has not.", step[-1])
         elif was_ended and self.ended is not None and self.moves:
-            self.wrong("G5", "it had ended, and goes on.", self.moves[0][0])
+            self.wrong("G5", "it had ended, and goes on.", self.moves[0].event)
         if ends:
             self.ended = ends[-1]
 

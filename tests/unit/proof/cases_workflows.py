@@ -446,3 +446,23 @@ def a_run_of_a_workflow_begins_beside_the_one_that_it_replaces(story: Story, wro
         story.store(at + 1, DagStart, run=run, job="j", rev=1, tx=tx)
         story.store(at + 1, DagNode, dag=run, node="asks", state="HELD", round=1, tx=tx)
     story.read()
+
+
+@case("G5")
+def a_task_halts_in_the_transaction_that_then_stops_its_run(story: Story, wrong: bool) -> None:
+    """Two ends are accepted together: this one, and one after which the run around it is stopped."""
+    flow = Flow(story, "PAUSE", a=ROOT, b=ROOT)
+    flow.begin("a", "b")
+    flow.lives(3, "b")
+    flow.begins(3, "a")
+    story.exit(5, "D.a")
+    story.end(5, Dead, "D.a", tx=flow.next())
+    acts = {"dag": "D", "act": "cancel", "tx": flow.tx}
+    if wrong:
+        story.store(5, DagAct, **acts)
+    flow.node(5, "a", "HALTED")
+    if not wrong:
+        story.store(5, DagAct, **acts)
+    flow.node(5, "a", "CANCELLED")
+    flow.end(5, "CANCELLED")
+    story.read()
