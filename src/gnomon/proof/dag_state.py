@@ -42,7 +42,7 @@ class Stop(NamedTuple):
 
 
 class Move(NamedTuple):
-    """What a task was before, and whether the run had been stopped by then: both may be of one transaction."""
+    """What a task was before, and whether its run had been stopped by then, if only in this transaction."""
 
     event: DagNode
     before: str

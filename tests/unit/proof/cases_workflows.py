@@ -453,8 +453,8 @@ def a_task_halts_in_the_transaction_that_then_stops_its_run(story: Story, wrong:
     """Two ends are accepted together: this one, and one after which the run around it is stopped."""
     flow = Flow(story, "PAUSE", a=ROOT, b=ROOT)
     flow.begin("a", "b")
-    flow.lives(3, "b")
     flow.begins(3, "a")
+    flow.lives(3, "b")
     story.exit(5, "D.a")
     story.end(5, Dead, "D.a", tx=flow.next())
     acts = {"dag": "D", "act": "cancel", "tx": flow.tx}
