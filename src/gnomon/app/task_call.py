@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from gnomon.app.promise import Promised, is_known, written
 from gnomon.app.sketch import TaskOptions, drawing
 from gnomon.core.job import Definition
+from gnomon.core.reference import escaped
 from gnomon.errors import InvalidInput
 from gnomon.handlers.arguments import Signature
 
@@ -40,7 +41,7 @@ class JobTask:
         """A promise of what the job returns."""
         job = self._job
         sketch = drawing(job.name)
-        payload = {"function": job.name, "arguments": _arguments(job, args, kwargs)}
+        payload = {"function": escaped(job.name), "arguments": _arguments(job, args, kwargs)}
         work = {"kind": job.definition.kind, "payload": payload, **_options(job.definition)}
         return sketch.add(job.name, work, self._options)
 

@@ -186,8 +186,9 @@ class Plan:
 
 
 def _checked_reads(task: Task, places: Mapping[str, int]) -> tuple[set[int], bool]:
-    """The tasks whose results it reads, and whether its payload holds any reference."""
-    sources, is_template = set(), False
+    """The tasks whose results it reads, and whether its payload is to be rendered."""
+    sources = set()
+    is_template = any("$${" in text.text for _, text in task.templates())
     try:
         for place, reference in task.reads():
             is_template |= place not in ("condition", "fan_out.over")

@@ -57,6 +57,7 @@ NAMES = [
     "{braces}",
     "}",
     "${tasks.a.result}",
+    "$${config.a",
     "it's",
     'so "quoted"',
     "„so“ ‚so‘ «so» `so` ’so’",
@@ -89,6 +90,21 @@ async def test_a_name_is_just_a_name(app: Gnomon, name: str) -> None:
             name: ("COMPLETED", {name: 2}),
             f"{name}_2": ("COMPLETED", {name: 3}),
         }
+
+
+async def test_a_reference_that_is_escaped_stands_for_itself(app: Gnomon) -> None:
+    @app.job()
+    def echo(text: str) -> str:
+        return text
+
+    @app.dag
+    def plain() -> None:
+        echo("$${tasks.echo.result}")
+
+    async with inline(app, clock=ManualClock(NOON)) as run:
+        asked = await plain.trigger()
+        await run.drain()
+        assert await ended(run, asked) == {"echo": ("COMPLETED", "${tasks.echo.result}")}
 
 
 async def test_a_promise_has_parts_and_may_be_anywhere_in_an_argument(app: Gnomon) -> None:
