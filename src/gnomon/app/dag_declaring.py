@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, overload
 
 from gnomon.app.calls import duration
 from gnomon.app.connection import Connection
 from gnomon.app.dag_function import DagFunction, sub_dag
 from gnomon.app.declaration import Seconds, When, choice
-from gnomon.app.promise import Promised, Question
 from gnomon.app.sketch import TaskOptions, drawing
 from gnomon.core.document import JSON
 from gnomon.core.schedule import Schedule
@@ -87,9 +86,9 @@ class DagDeclaring:
         name: str,
         *,
         timeout: Seconds | None = None,
-        after: Promised | Iterable[Any] = (),
+        after: Any = (),
         trigger_rule: str | None = None,
-        when: Question | Iterable[Any] | Any = (),
+        when: Any = (),
     ) -> Any:
         """In a function of `@app.dag`: a task that waits for a person."""
         options = TaskOptions(name=name, after=after, trigger_rule=trigger_rule, when=when)
@@ -102,9 +101,9 @@ class DagDeclaring:
         correlation: object = "",
         timeout: Seconds | None = None,
         name: str | None = None,
-        after: Promised | Iterable[Any] = (),
+        after: Any = (),
         trigger_rule: str | None = None,
-        when: Question | Iterable[Any] | Any = (),
+        when: Any = (),
     ) -> Any:
         """In a function of `@app.dag`: a task that waits for an event. It promises what the event brings."""
         options = TaskOptions(name=name, after=after, trigger_rule=trigger_rule, when=when)
@@ -117,9 +116,9 @@ class DagDeclaring:
         *,
         config: Mapping[str, Any] | None = None,
         name: str | None = None,
-        after: Promised | Iterable[Any] = (),
+        after: Any = (),
         trigger_rule: str | None = None,
-        when: Question | Iterable[Any] | Any = (),
+        when: Any = (),
     ) -> Any:
         """In a function of `@app.dag`: a run of another workflow. One of this app can be called instead."""
         options = TaskOptions(name=name, after=after, trigger_rule=trigger_rule, when=when)

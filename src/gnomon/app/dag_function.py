@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from gnomon.app.connection import Connection
-from gnomon.app.promise import Promised, Question, config_value, written
+from gnomon.app.promise import Promised, config_value, written
 from gnomon.app.sketch import DRAWING, Sketch, TaskOptions, drawing
 from gnomon.core.dag import DEFINITION_BYTES_MAX, Run
 from gnomon.core.document import JSON, Document
@@ -76,9 +76,9 @@ class DagFunction:
         self,
         *,
         name: str | None = None,
-        after: Promised | Iterable[Any] = (),
+        after: Any = (),
         trigger_rule: str | None = None,
-        when: Question | Iterable[Any] | Any = (),
+        when: Any = (),
     ) -> Callable[..., Any]:
         """The same with options: call what this returns with the keys."""
         options = TaskOptions(name=name, after=after, trigger_rule=trigger_rule, when=when)

@@ -16,7 +16,6 @@ from gnomon.app.calls import RUN_OPTIONS, RunOptions, as_input, encoded, split
 from gnomon.app.connection import Connection
 from gnomon.app.declaration import WHEN_OPTIONS, Declaration, When, name_of, payload_of
 from gnomon.app.nominal_arguments import filled_in, nominal_arguments
-from gnomon.app.promise import Promised, Question
 from gnomon.app.registering import registered
 from gnomon.app.run import Run
 from gnomon.app.sketch import DRAWING, TaskOptions
@@ -103,10 +102,10 @@ class JobFunction(Generic[P, Returned, Result]):
         self,
         *,
         name: str | None = None,
-        after: Promised | Iterable[Any] = (),
+        after: Any = (),
         trigger_rule: str | None = None,
-        when: Question | Iterable[Any] | Any = (),
-        over: Promised | Iterable[Any] | None = None,
+        when: Any = (),
+        over: Any = None,
         limit: int | None = None,
     ) -> JobTask:
         """A task with options: call what this returns as the job would be called."""
@@ -115,7 +114,7 @@ class JobFunction(Generic[P, Returned, Result]):
             TaskOptions(name=name, after=after, trigger_rule=trigger_rule, when=when, over=over, limit=limit),
         )
 
-    def map(self, items: Promised | Iterable[Any], /, *args: Any, **kwargs: Any) -> Any:
+    def map(self, items: Any, /, *args: Any, **kwargs: Any) -> Any:
         """A task with a run for each item, which is the first argument; the others are the same for all."""
         return self.task().map(items, *args, **kwargs)
 

@@ -19,10 +19,10 @@ class TaskOptions:
     """What can be said of a task beside what it does."""
 
     name: str | None = None
-    after: Promised | Iterable[Promised] = ()
+    after: Any = ()  # A promise, or several.
     trigger_rule: str | None = None
-    when: Question | Iterable[Question] = ()
-    over: Promised | Iterable[Any] | None = None
+    when: Any = ()  # A question, or several that must all be answered with yes.
+    over: Any = None  # A promise of a list, or a list.
     limit: int | None = None
 
     def conditions(self) -> list[dict[str, Any]]:
@@ -42,6 +42,7 @@ class TaskOptions:
 class Sketch:
     config: dict[str, JSON]
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _numbers: dict[str, int] = field(default_factory=dict)  # The last one that each name was given.
 
     def add(self, usual_name: str, work: Mapping[str, Any], options: TaskOptions) -> Promised:
         """Write down a task. Its name is the one that was chosen, else the usual one, with a number."""
@@ -62,17 +63,19 @@ class Sketch:
         return result_of(name, self)
 
     def wait(self, task: str, others: Iterable[Promised]) -> None:
-        for other in others:
-            if not isinstance(other, Promised):
-                raise InvalidInput("after", f"{other!r} is not what a job of this workflow returned.")
-            earlier = self._task_of(other)
-            if earlier is None:
-                raise InvalidInput("after", f"{other.text} is there from the beginning.")
-            self._depend(task, [earlier])
+        self._depend(task, [self._earlier(other) for other in others])
 
     def _depend(self, task: str, others: Iterable[str]) -> None:
         waits_for = self.tasks[task]["depends_on"]
-        waits_for += [other for other in dict.fromkeys(others) if other not in waits_for]
+        waits_for[:] = dict.fromkeys([*waits_for, *others])
+
+    def _earlier(self, promised: Promised) -> str:
+        if not isinstance(promised, Promised):
+            raise InvalidInput("after", f"{promised!r} is not what a job of this workflow returned.")
+        task = self._task_of(promised)
+        if task is None:
+            raise InvalidInput("after", f"{promised.text} is there from the beginning.")
+        return task
 
     def _task_of(self, promised: Promised) -> str | None:
         if promised.owner is not self or DRAWING.get() is not self:
@@ -93,7 +96,7 @@ class Sketch:
             raise InvalidInput("limit", "is how many items there may be; say `over` what.")
         return said
 
-    def _items(self, name: str, over: Promised | Iterable[Any]) -> Promised:
+    def _items(self, name: str, over: Any) -> Promised:
         """Items that are known already are part of the configuration, so that a run may bring others."""
         if isinstance(over, Promised):
             return over
@@ -107,11 +110,10 @@ class Sketch:
         return config_value(name, self)
 
     def _free(self, name: str) -> str:
-        number = 2
         found = name
         while found in self.tasks:
-            found = f"{name}_{number}"
-            number += 1
+            self._numbers[name] = self._numbers.get(name, 1) + 1
+            found = f"{name}_{self._numbers[name]}"
         return found
 
 

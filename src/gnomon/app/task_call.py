@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+import json
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -15,6 +17,7 @@ from gnomon.errors import InvalidInput
 from gnomon.handlers.arguments import Signature
 
 _ITEM = "${item}"
+_OF_ITEM = re.compile(r"\$\{(item|index)\b")
 _Kind = inspect.Parameter
 
 
@@ -41,11 +44,14 @@ class JobTask:
         """A promise of what the job returns."""
         job = self._job
         sketch = drawing(job.name)
-        payload = {"function": escaped(job.name), "arguments": _arguments(job, args, kwargs)}
+        arguments = _arguments(job, args, kwargs)
+        if self._options.over is not None and not any(map(_has_item, arguments.values())):
+            raise InvalidInput("over", 'no argument is the item; write job.map(items), or "${item.key}".')
+        payload = {"function": escaped(job.name), "arguments": arguments}
         work = {"kind": job.definition.kind, "payload": payload, **_options(job.definition)}
         return sketch.add(job.name, work, self._options)
 
-    def map(self, items: Promised | Iterable[Any], /, *args: Any, **kwargs: Any) -> Any:
+    def map(self, items: Any, /, *args: Any, **kwargs: Any) -> Any:
         """A run of the job for each item, which is its first argument. A promise of the list of results."""
         return JobTask(self._job, replace(self._options, over=items))(_ITEM, *args, **kwargs)
 
@@ -78,6 +84,10 @@ def _arguments(job: Job, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> di
     known = {name: value for name, value in plain.items() if is_known(value)}
     job.signature.check(known, field="arguments")
     return given
+
+
+def _has_item(value: object) -> bool:
+    return bool(_OF_ITEM.search(json.dumps(written(value, _ignore, field="arguments"))))
 
 
 def _ignore(_: Promised) -> None:

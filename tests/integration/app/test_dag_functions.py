@@ -501,6 +501,7 @@ def test_graphs_are_checked_when_declared(app: Gnomon) -> None:
     assert "over: 'abc' is not a list" in refusal(lambda: work.map("abc"))
     assert "promise of the whole list" in refusal(lambda: work.map([work()]))
     assert "rename the task" in refusal(lambda: work.map([1]), config={"work": 1})
+    assert "over: no argument is the item" in refusal(lambda: work.task(over=[1])(5))
     assert "limit: is how many items" in refusal(lambda: work.task(limit=5)())
     assert "when: what shall it be?" in refusal(lambda: work.task(when=work())())
     assert "when: True is not a comparison" in refusal(lambda: work.task(when=[True])())
@@ -524,7 +525,7 @@ def test_tasks_belong_into_the_function_of_a_workflow(app: Gnomon) -> None:
         lambda: app.event("a"),
         lambda: app.sub_dag("a"),
     ):
-        with pytest.raises(InvalidInput, match="belongs into a function with @app.dag"):
+        with pytest.raises(InvalidInput, match=r"belongs into a function with @app\.dag"):
             call()
 
 
