@@ -25,7 +25,7 @@ from gnomon.core.ids import IdSource
 from gnomon.core.job import Definition, JobId
 from gnomon.engine.clock import Clock, StoreClock
 from gnomon.engine.telemetry import Happening, What
-from gnomon.errors import JobNotFound
+from gnomon.errors import GnomonError, JobNotFound
 from gnomon.settings import DagSettings, Settings, read
 from gnomon.store.foreign import session_on
 from gnomon.store.hints import Hints
@@ -82,7 +82,11 @@ class Connection:
         """The same for workflows."""
         for name, document in documents.items():
             if name not in self.registered_dags:
-                await self.client.dags.apply(document)
+                try:
+                    await self.client.dags.apply(document)
+                except GnomonError as error:
+                    error.add_note(f"That is about the workflow {name!r}.")
+                    raise
                 self.registered_dags.add(name)
 
     async def job_id(self, name: str) -> JobId:

@@ -1,22 +1,27 @@
-"""A function that describes a workflow: inside of it, calling a job makes a task instead of running it."""
+"""A function that describes a workflow: inside of it, calling a job makes a task instead of running it.
+
+Its parameters are keys of the configuration, and their defaults the values. Inside, they are promises, too.
+"""
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import msgspec
-
 from gnomon.app.connection import Connection
-from gnomon.core.dag import Run
-from gnomon.core.document import JSON
-from gnomon.core.job import Definition
-from gnomon.core.schedule import Schedule
+from gnomon.app.promise import Promised, config_value, written
+from gnomon.app.sketch import DRAWING, Sketch, TaskOptions, drawing
+from gnomon.core.dag import DEFINITION_BYTES_MAX, Run
+from gnomon.core.document import JSON, Document
+from gnomon.core.schedule import Manual, Schedule
 from gnomon.core.schedule_document import to_document
+from gnomon.core.workflow import Plan
+from gnomon.core.workflow_document import read_dag
 from gnomon.errors import InvalidInput
+
+_Kind = inspect.Parameter
 
 
 class Connector(Protocol):
@@ -25,131 +30,116 @@ class Connector(Protocol):
     async def connected(self) -> Connection: ...
 
 
-class Job(Protocol):
-    """What is called inside of the function: what `@app.job` made."""
-
-    name: str
-    definition: Definition
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Promised:
-    """What a task will bring. Hand it to another job, and that one runs after it."""
-
-    task: str
-
-    def after(self, *others: Promised) -> Promised:
-        """Run it after these, too, whose results it does not need."""
-        sketch = DRAWING.get()
-        if sketch is None:
-            raise InvalidInput("after", "belongs into the function that describes the workflow.")
-        sketch.wait(self.task, [other.task for other in others])
-        return self
-
-
-@dataclass(slots=True)
-class Sketch:
-    """The tasks of a workflow while they are being written down."""
-
-    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    def add(self, job: Job, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Promised:
-        given = inspect.signature(job).bind_partial(*args, **kwargs).arguments
-        waits_for: list[str] = []
-        arguments = {name: _written(value, waits_for) for name, value in given.items()}
-        name = self._name(job.name)
-        payload = {"function": job.name, "arguments": arguments}
-        self.tasks[name] = {
-            "name": name,
-            "kind": job.definition.kind,
-            "payload": payload,
-            "depends_on": list(dict.fromkeys(waits_for)),
-            **_options(job.definition),
-        }
-        return Promised(name)
-
-    def wait(self, task: str, others: list[str]) -> None:
-        waits_for = self.tasks[task]["depends_on"]
-        waits_for += [other for other in others if other not in waits_for]
-
-    def _name(self, name: str) -> str:
-        number = 2
-        found = name
-        while found in self.tasks:
-            found = f"{name}_{number}"
-            number += 1
-        return found
-
-
-DRAWING: ContextVar[Sketch | None] = ContextVar("DRAWING", default=None)
-
-
 class DagFunction:
     """What `@app.dag` makes of a function. `document` is the definition, as it could be sent over HTTP."""
 
     def __init__(
-        self, app: Connector, function: Callable[[], object], name: str, schedule: Schedule, **more: JSON
+        self,
+        app: Connector,
+        function: Callable[..., object],
+        name: str,
+        schedule: Schedule,
+        *,
+        config: Mapping[str, JSON] | None = None,
+        **more: JSON,
     ) -> None:
+        """Calls the function, and checks what comes of it. Raises InvalidInput."""
+        _check_plain(function)
+        functools.update_wrapper(self, function)
         self.name = name
         self._app = app
+        sketch = Sketch(_configuration(function, config or {}))
+        self._needs = frozenset(inspect.signature(function).parameters) - sketch.config.keys()
+        if self._needs and not isinstance(schedule.timing, Manual):
+            raise InvalidInput(
+                f"config.{min(self._needs)}", "nobody gives it to a run of a schedule; give it a default."
+            )
+        _draw(function, sketch)
         self.document: dict[str, Any] = {
             "name": name,
             "schedule": dict(to_document(schedule)),
-            "tasks": _drawn(function),
+            "tasks": list(sketch.tasks.values()),
+            **({"config": sketch.config} if sketch.config else {}),
             **{key: value for key, value in more.items() if value is not None},
         }
+        Document.of(self.document, field="dag", bytes_max=DEFINITION_BYTES_MAX)
+        Plan.of(read_dag(self.document).workflow)
 
     def __repr__(self) -> str:
         return f"<dag {self.name}>"
 
+    def __call__(self, **config: Any) -> Any:
+        """In another function of `@app.dag`: a task that is a run of this one, with these keys."""
+        return self.task()(**config)
+
+    def task(
+        self,
+        *,
+        name: str | None = None,
+        after: Any = (),
+        trigger_rule: str | None = None,
+        when: Any = (),
+    ) -> Callable[..., Any]:
+        """The same with options: call what this returns with the keys."""
+        options = TaskOptions(name=name, after=after, trigger_rule=trigger_rule, when=when)
+
+        def call(**config: Any) -> Any:
+            if DRAWING.get() is None:
+                raise InvalidInput(self.name, "is a workflow; run it with `await ….trigger()`.")
+            self._check_needs(config)
+            return sub_dag(self.name, config, options)
+
+        return call
+
     async def trigger(self, **config: JSON) -> Run:
-        """Run it now, with these keys over its configuration."""
+        """Run it now, with these keys over its configuration. Raises InvalidInput for one that is missing."""
+        self._check_needs(config)
         client = (await self._app.connected()).client
         dag = await client.dags.named(self.name)
         return await client.dags.trigger(dag.job.id, config=config or None)
 
+    def _check_needs(self, config: Mapping[str, Any]) -> None:
+        for key in sorted(self._needs - config.keys()):
+            raise InvalidInput(f"config.{key}", f"is missing; the workflow {self.name!r} needs it.")
 
-def _drawn(function: Callable[[], object]) -> list[dict[str, Any]]:
-    sketch = Sketch()
+
+def sub_dag(dag: str, config: Mapping[str, Any], options: TaskOptions) -> Any:
+    return drawing("sub_dag").add(dag, {"dag": dag, "config": dict(config)}, options)
+
+
+def _check_plain(function: Callable[..., object]) -> None:
+    """Refuse functions whose body would not run when they are called."""
+    if inspect.iscoroutinefunction(function):
+        raise InvalidInput("function", "is `async`; it describes the workflow and awaits nothing: use `def`.")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise InvalidInput("function", "has a `yield`; it describes the workflow: call jobs, without it.")
+
+
+def _configuration(function: Callable[..., object], config: Mapping[str, JSON]) -> dict[str, JSON]:
+    """What is said beside the function, and the defaults of its parameters."""
+    found = dict(config)
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind not in (_Kind.POSITIONAL_OR_KEYWORD, _Kind.KEYWORD_ONLY):
+            raise InvalidInput(
+                "function",
+                f"the parameter {name!r} is not one key of the configuration; give it a plain name.",
+            )
+        if parameter.default is _Kind.empty:
+            continue
+        if name in config:
+            raise InvalidInput(f"config.{name}", "is the default of a parameter, too; say it once.")
+        found[name] = written(parameter.default, _no_promise, field=f"config.{name}")
+    return found
+
+
+def _no_promise(promised: Promised) -> None:
+    raise InvalidInput("config", f"{promised.text} is not known before a run.")
+
+
+def _draw(function: Callable[..., object], sketch: Sketch) -> None:
+    parameters = inspect.signature(function).parameters
     token = DRAWING.set(sketch)
     try:
-        function()
+        function(**{name: config_value(name, sketch) for name in parameters})
     finally:
         DRAWING.reset(token)
-    return list(sketch.tasks.values())
-
-
-def _written(value: object, waits_for: list[str]) -> JSON:
-    """An argument as it is kept: what is promised is a reference to what it will be."""
-    match value:
-        case Promised(task):
-            waits_for.append(task)
-            return f"${{tasks.{task}.result}}"
-        case list() | tuple():
-            return [_written(one, waits_for) for one in value]
-        case dict():
-            return {str(key): _written(one, waits_for) for key, one in value.items()}
-        case _:
-            written: JSON = msgspec.to_builtins(value)
-            return written
-
-
-def _options(definition: Definition) -> dict[str, Any]:
-    retry, timeout = definition.retry, definition.timeout
-    return {
-        "queue": definition.queue,
-        "priority": definition.priority,
-        "capabilities": sorted(definition.capabilities),
-        "timeout_seconds": None if timeout is None else timeout.total_seconds(),
-        "retry_policy": {
-            "max_attempts": retry.max_attempts,
-            "backoff": retry.backoff.value,
-            "backoff_seconds": retry.backoff_base.total_seconds(),
-            "backoff_multiplier": retry.multiplier,
-            "max_backoff_seconds": retry.backoff_max.total_seconds(),
-            "jitter": retry.jitter,
-            "retry_on": None if retry.retry_on is None else sorted(retry.retry_on),
-        },
-    }

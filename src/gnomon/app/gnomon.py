@@ -12,17 +12,16 @@ from typing import Any, ParamSpec, Self, TypeVar, overload
 from weakref import WeakKeyDictionary
 
 from gnomon.app.connection import Connection, chosen_settings, connection_to, open_connection
-from gnomon.app.dag_function import DagFunction
-from gnomon.app.declaration import Declaration, Seconds, When
+from gnomon.app.dag_declaring import DagDeclaring
+from gnomon.app.declaration import Declaration, Seconds
 from gnomon.app.engine import Engine
 from gnomon.app.job_function import JobFunction
 from gnomon.app.sync import Sync
 from gnomon.client import Client, Draft
-from gnomon.core.document import JSON
 from gnomon.core.job import PRIORITY_DEFAULT, Definition, Delivery
 from gnomon.core.retry import RetryPolicy
 from gnomon.core.schedule import Schedule
-from gnomon.errors import GnomonError
+from gnomon.errors import GnomonError, InvalidInput
 from gnomon.handlers.discovery import discover
 from gnomon.handlers.function import FunctionHandler
 from gnomon.handlers.functions import Functions, Isolation
@@ -61,7 +60,7 @@ class _Place:
     connection: Connection | None = None
 
 
-class Gnomon:
+class Gnomon(DagDeclaring):
     """An app. Declares jobs, and connects when it is first asked for something.
 
     `database` is an address; without one, the settings decide, and the default is an SQLite file in the
@@ -70,10 +69,10 @@ class Gnomon:
     """
 
     def __init__(self, database: str | None = None, *, home: str | None = None) -> None:
+        super().__init__()
         self.functions = Functions(home=home)
         self.jobs: dict[str, JobFunction[Any, Any, Any]] = {}
         self.sync = Sync(self._loop_in_charge, self.close)
-        self.dags: dict[str, DagFunction] = {}
         self._drafts: dict[str, Callable[[], Draft]] = {}
         self._database = database
         self._handler = FunctionHandler(HandlerSettings(), self.functions)
@@ -111,43 +110,6 @@ class Gnomon:
         declared = {key: value for key, value in locals().items() if key not in ("self", "name")}
         return Decorator(self, name, Declaration(**declared))
 
-    def dag(
-        self,
-        *,
-        name: str | None = None,
-        cron: str | None = None,
-        every: Seconds | None = None,
-        timezone: str | None = None,
-        schedule: Schedule | None = None,
-        misfire: str | None = None,
-        overlap: str | None = None,
-        failure_strategy: str | None = None,
-        allow_partial_completion: bool | None = None,
-        config: dict[str, JSON] | None = None,
-    ) -> Callable[[Callable[[], object]], DagFunction]:
-        """Declare a workflow. The function below is called once, and each job that it calls is a task.
-
-        What a job returns there is a promise; a job that is given it runs after it, with the result.
-        """
-        when = When(
-            cron=cron, every=every, timezone=timezone, schedule=schedule, misfire=misfire, overlap=overlap
-        )
-
-        def declared(function: Callable[[], object]) -> DagFunction:
-            dag = DagFunction(
-                self,
-                function,
-                name or function.__name__,
-                when.as_schedule(),
-                failure_strategy=failure_strategy,
-                allow_partial_completion=allow_partial_completion,
-                config=config,
-            )
-            self.dags[dag.name] = dag
-            return dag
-
-        return declared
-
     def declare(
         self, function: Callable[P, Any], name: str | None, declaration: Declaration
     ) -> JobFunction[P, Any, Any]:
@@ -161,6 +123,8 @@ class Gnomon:
     def _declared(
         self, function: Callable[P, Any], name: str, declaration: Declaration
     ) -> JobFunction[P, Any, Any]:
+        if name in self.dags:
+            raise InvalidInput("name", f"a workflow is named {name!r}; a job needs a name of its own.")
         job: JobFunction[P, Any, Any] = JobFunction(self, function, name, declaration)
         if declaration.isolation == Isolation.PROCESS and self.functions.home is None:
             self.functions.home = self._found_in(function)
@@ -168,6 +132,9 @@ class Gnomon:
         self.jobs[job.name] = job
         self._drafts[job.name] = job.draft
         return job
+
+    def has_job(self, name: str) -> bool:
+        return name in self.jobs
 
     def _found_in(self, function: Callable[..., Any]) -> str | None:
         """Where the module of a function keeps this app. A script that was started cannot be imported."""

@@ -14,11 +14,12 @@ import msgspec
 
 from gnomon.app.calls import RUN_OPTIONS, RunOptions, as_input, encoded, split
 from gnomon.app.connection import Connection
-from gnomon.app.dag_function import DRAWING
 from gnomon.app.declaration import WHEN_OPTIONS, Declaration, When, name_of, payload_of
 from gnomon.app.nominal_arguments import filled_in, nominal_arguments
 from gnomon.app.registering import registered
 from gnomon.app.run import Run
+from gnomon.app.sketch import DRAWING, TaskOptions
+from gnomon.app.task_call import JobTask
 from gnomon.client import Ask, Draft
 from gnomon.core.execution import Enqueued
 from gnomon.core.job import Definition, Job, JobId
@@ -61,9 +62,8 @@ class JobFunction(Generic[P, Returned, Result]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Returned:
         """The function itself, here and now, without a store. In a function of `@app.dag`: a task."""
-        sketch = DRAWING.get()
-        if sketch is not None:
-            return sketch.add(self, args, kwargs)  # type: ignore[return-value]
+        if DRAWING.get() is not None:
+            return self.task()(*args, **kwargs)  # type: ignore[no-any-return]
         return self._function(*args, **kwargs)
 
     def __repr__(self) -> str:
@@ -79,6 +79,12 @@ class JobFunction(Generic[P, Returned, Result]):
             return self._function
         return filled_in(self._function, names, self.signature.context_name, zone_of(schedule))
 
+    def needs(self) -> frozenset[str]:
+        """The arguments that nobody gives if the caller does not."""
+        needed = {field.name for field in msgspec.structs.fields(self.signature.whole) if field.required}
+        is_manual = isinstance(self.definition.schedule.timing, Manual)
+        return frozenset(needed if is_manual else needed - nominal_arguments(self.signature).keys())
+
     def draft(self) -> Draft:
         return Draft(self.name, self.definition, self.tags)
 
@@ -89,6 +95,30 @@ class JobFunction(Generic[P, Returned, Result]):
             if name not in known:
                 raise InvalidInput(name, f"is no option; there are {', '.join(sorted(known))}.")
         return Call(self, self._app, options)
+
+    # In a function of `@app.dag` --------------------------------------------------------------------------
+
+    def task(
+        self,
+        *,
+        name: str | None = None,
+        after: Any = (),
+        trigger_rule: str | None = None,
+        when: Any = (),
+        over: Any = None,
+        limit: int | None = None,
+    ) -> JobTask:
+        """A task with options: call what this returns as the job would be called."""
+        return JobTask(
+            self,
+            TaskOptions(name=name, after=after, trigger_rule=trigger_rule, when=when, over=over, limit=limit),
+        )
+
+    def map(self, items: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """A task with a run for each item, which is the first argument; the others are the same for all."""
+        return self.task().map(items, *args, **kwargs)
+
+    # Runs and schedules --------------------------------------------------------------------------------
 
     async def enqueue(self, **arguments: Any) -> Run[Result]:
         """Ask for a run with these arguments. Raises InvalidInput that names the one that does not fit.

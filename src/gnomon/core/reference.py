@@ -25,8 +25,9 @@ REFERENCE_LENGTH_MAX = 1000
 
 # Bounded, so that an unclosed quote costs no walk to the end of the text.
 _QUOTED = rf'"(?:[^"\\]|\\.){{0,{REFERENCE_LENGTH_MAX}}}+"'
+_OURS = r"\{(?=(?:tasks|config|item|index|run\.(?:time|day))\b)"
 _HOLE = re.compile(
-    r"\$(\$)?\{(?=(?:tasks|config|item|index|run\.(?:time|day))\b)"
+    rf"\$(\$)?{_OURS}"
     rf'((?:{_QUOTED}|[^"}}]){{0,{REFERENCE_LENGTH_MAX}}}+)(\}}?)'
 )
 _STEP = re.compile(rf"\.(\w[\w-]*)|\[(\d{{1,9}})\]|\[({_QUOTED})\]")
@@ -124,6 +125,11 @@ def render(value: JSON, values: Values) -> JSON:
     if whole and not whole[1]:
         return look_up(_reference(whole, field="template"), values)
     return _HOLE.sub(lambda hole: _text(hole, values), value)
+
+
+def escaped(text: str) -> str:
+    """The text as it is written where references are read, so that it stands for itself."""
+    return re.sub(rf"\${_OURS}", "$${", text)
 
 
 def look_up(reference: Reference, values: Values) -> JSON:

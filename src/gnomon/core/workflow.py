@@ -186,8 +186,10 @@ class Plan:
 
 
 def _checked_reads(task: Task, places: Mapping[str, int]) -> tuple[set[int], bool]:
-    """The tasks whose results it reads, and whether its payload holds any reference."""
-    sources, is_template = set(), False
+    """The tasks whose results it reads, and whether its payload is to be rendered."""
+    sources = set()
+    # Something that is escaped is to be rendered, too. A fan-out without a reference gets its item otherwise.
+    is_template = task.fan_out is None and any("$${" in text.text for _, text in task.templates())
     try:
         for place, reference in task.reads():
             is_template |= place not in ("condition", "fan_out.over")
