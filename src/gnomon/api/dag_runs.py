@@ -22,7 +22,7 @@ from gnomon.errors import InvalidInput
 class RunAnswer(Answer):
     """A run. The numbers count its tasks; those that were skipped are neither completed nor failed.
 
-    `error` says why it could not even begin.
+    `error` says why it could not begin or go on.
     """
 
     dag_run_id: str

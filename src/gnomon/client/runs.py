@@ -12,7 +12,7 @@ from gnomon.core.document import JSON, Document, check_name
 from gnomon.core.execution import ExecutionId, NewExecution
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import JobId
-from gnomon.core.limits import PAGE_LIMIT_DEFAULT, RESULT_BYTES_MAX
+from gnomon.core.limits import NOTE_BYTES_MAX, PAGE_LIMIT_DEFAULT, RESULT_BYTES_MAX
 from gnomon.core.records import Page
 from gnomon.core.run_events import (
     Approve,
@@ -128,9 +128,13 @@ class Runs:
         return await self._act(run_id, Fail(await self._place(run_id, task)))
 
     async def approve(self, run_id: RunId, task: str, *, by: str, note: str = "") -> Run:
+        """Raises PayloadTooLarge for a note of more than NOTE_BYTES_MAX."""
+        _check_said(by, note)
         return await self._act(run_id, Approve(await self._place(run_id, task), by, note))
 
     async def reject(self, run_id: RunId, task: str, *, by: str, note: str = "") -> Run:
+        """Raises what `approve` raises."""
+        _check_said(by, note)
         return await self._act(run_id, Reject(await self._place(run_id, task), by, note))
 
     async def send(self, event: str, *, correlation: str = "", data: JSON = None) -> int:
@@ -166,3 +170,8 @@ class Runs:
     ) -> Page[Run]:
         """Newest first."""
         return await self._runs.page(self._own.tenant_id, dag_id, limit=limit, after=after)
+
+
+def _check_said(by: str, note: str) -> None:
+    check_name(by, field="by")
+    Document.of(note, field="note", bytes_max=NOTE_BYTES_MAX)

@@ -162,6 +162,13 @@ def _give_up(book: Book, event: GiveUp) -> None:
     book.sweep(_R.FAILED)
 
 
+def why_given_up(plan: Plan, run: RunState) -> Failure | None:
+    """Of a run that has ended. Where the strategy stops nothing, only a mistake of ours can have."""
+    if run.ends_as is not _R.FAILED or _is_strict(plan):
+        return None
+    return Failure("internal_error", "It could not go on, because of a mistake of ours. The log has more.")
+
+
 def _end_item(book: Book, event: Ended) -> None:
     state = with_(
         book.tasks[event.task],

@@ -122,7 +122,7 @@ class RunStore(Protocol):
         """
 
     async def act(self, tenant_id: TenantId, run_id: RunId, event: Event, *, now: datetime) -> Run:
-        """What a person does to a run. Raises RunNotFound, IllegalTransition."""
+        """What a person does to a run. Raises RunNotFound, IllegalTransition, InvalidInput."""
 
     async def send(
         self, tenant_id: TenantId, event: str, correlation: str, data: Document, *, now: datetime
