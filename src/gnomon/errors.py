@@ -311,7 +311,9 @@ class IllegalTransition(Conflict):
     code = "ILLEGAL_TRANSITION"
 
     def __init__(self, noun: str, *, status: str, action: str) -> None:
-        super().__init__(f"A {noun} that is {status} cannot be changed by {action!r}.")
+        article = "An" if noun[0] in "aeiou" else "A"
+        # Not by repr: both may be words of an enumeration.
+        super().__init__(f"{article} {noun} that is {status} cannot be changed by '{action}'.")
         self.status = status
         self.action = action
 

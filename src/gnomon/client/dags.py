@@ -156,7 +156,10 @@ class Dags:
     async def trigger(
         self, dag_id: JobId, *, config: JSON = None, idempotency: Idempotency | None = None
     ) -> Run:
-        """Run it now. `config` goes over its configuration, key by key. Raises DagNotFound, InvalidInput."""
+        """Run it now. `config` goes over its configuration, key by key.
+
+        Raises DagNotFound, InvalidInput, IllegalTransition if it is deleted.
+        """
         dag = await self.get(dag_id)
         if config is not None and not isinstance(config, dict):
             raise InvalidInput("config", f"must be an object, not {type(config).__name__}.")

@@ -53,6 +53,7 @@ from gnomon.core.run_events import (
     Started,
     State,
     Succeed,
+    name_of,
 )
 from gnomon.core.run_state import RunState, RunStatus, TaskStatus
 from gnomon.core.workflow import Approval, FailureStrategy, Plan
@@ -187,7 +188,7 @@ def _end_item(book: Book, event: Ended) -> None:
 
 
 def _check_allowed(run: RunState, event: Event) -> None:
-    action = type(event).__name__.lower()
+    action = name_of(event)
     if run.ends_as is not None and not run.status.is_final and not isinstance(event, Cancel):
         raise IllegalTransition("run", status="being stopped", action=action)
     if run.status not in RUN_ACTIONS[type(event)]:
@@ -218,8 +219,7 @@ def _act(book: Book, event: Event) -> None:
 def _decided(book: Book, event: Decision) -> None:
     task, status = book.plan.task(event.task), book.tasks[event.task].status
     if not isinstance(task.work, Approval) or status is not TaskStatus.HELD:
-        action = type(event).__name__.lower()
-        raise IllegalTransition(f"task {task.name!r}", status=status, action=action)
+        raise IllegalTransition(f"task {task.name!r}", status=status, action=name_of(event))
     said = {"by": event.by, "note": event.note, "at": instant_text(book.now)}
     result = Document.of(said, field="approval")
     book.new_results[event.task] = result

@@ -112,7 +112,9 @@ class RunStore(Protocol):
 
     async def begin(self, dag: Dag, asked: NewExecution, *, now: datetime) -> Run | None:
         """Ask for a run of this workflow and begin it, all at once. None if that takes more than one
-        statement, or if the workflow has changed: nothing has happened, so ask for it by `enqueue`."""
+        statement, or if the workflow has changed: nothing has happened, so ask for it by `enqueue`.
+
+        Raises InvalidInput for a configuration that it cannot run with."""
 
     async def start_now(self, run_ids: Collection[RunId], *, now: datetime, may_replace: bool = True) -> int:
         """Begin these at once, if their turn has come. If it fails, the next `start` does it.
