@@ -154,8 +154,9 @@ class Runs:
         return await self._act(run_id, Reject(await self._place(run_id, task), by, note))
 
     async def send(self, event: str, *, correlation: str = "", data: JSON = None) -> int:
-        """Tell the tasks that wait for this event. Returns how many there were."""
-        check_name(event, field="event")
+        """Tell the tasks that wait for this event. Returns how many there were. Raises InvalidInput."""
+        check_name(event, field="name")
+        Document.of(correlation, field="correlation")
         kept = Document.of(data, field="data", bytes_max=RESULT_BYTES_MAX)
         now = self._own.clock.now()
         count = await self._runs.send(self._own.tenant_id, event, correlation, kept, now=now)

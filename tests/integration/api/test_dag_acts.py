@@ -9,6 +9,7 @@ import pytest
 
 from gnomon.core.execution import Failure
 from gnomon.core.lifecycle import Failed, Succeeded
+from gnomon.errors import JobAlreadyExists
 from tests.integration.api.conftest import Office
 
 GATE: dict[str, Any] = {"name": "gate", "approval": {}}
@@ -128,3 +129,139 @@ async def test_a_task_of_any_name_is_acted_on(office: Office, name: str) -> None
     nobody = await office.http.post(f"{run}/tasks/{quote('no/body', safe='')}/skip")
     assert (nobody.status_code, nobody.json()["error"]["details"]["field"]) == (400, "task")
     assert (await office.http.post(f"{task}/paint")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "field"),
+    [
+        ('{"name": "pay", "correlation": "\\ud800"}', 400, "correlation"),
+        ('{"name": "pay", "correlation": "x\\u0000y"}', 400, "correlation"),
+        (f'{{"name": "pay", "correlation": "{"x" * 300_000}"}}', 413, "correlation"),
+        ('{"name": "a\\u0000b"}', 400, "name"),
+        ('{"name": " "}', 400, "name"),
+    ],
+    ids=["surrogate", "nul", "long", "bad name", "blank name"],
+)
+async def test_an_event_that_nobody_could_wait_for_is_refused(
+    office: Office, body: str, status: int, field: str
+) -> None:
+    found = await posted(office, "/v1/dag-events", body)
+    assert (found[0], found[2]) == (status, field)
+
+
+PLAIN = {"name": "a", "kind": "echo"}
+REFUSED: list[tuple[dict[str, Any], str, str]] = [
+    ({"approval": {}, "timeout_seconds": 3}, "timeout_seconds", "`approval.timeout_seconds`"),
+    ({"approval": {}, "max_retries": 2}, "max_retries", "for a task with `kind`"),
+    ({"approval": {}, "payload": {"x": 1}}, "payload", "for a task with `kind`"),
+    ({"event": {"name": "e"}, "timeout_seconds": 5}, "timeout_seconds", "`event.timeout_seconds`"),
+    ({"dag": "y", "payload": {"x": 1}}, "payload", "`config`"),
+    ({"dag": "y", "queue": "q"}, "queue", "for a task with `kind`"),
+    ({"dag": "y", "timeout_seconds": 3}, "timeout_seconds", "for a task with `kind`"),
+    ({"kind": "gnomon.dag"}, "kind", "`dag`"),
+    ({"payload": {"action": "gnomon.dag"}}, "kind", "`dag`"),
+    ({"approval": {"timeout_seconds": 0}}, "approval.timeout_seconds", "between 1 and"),
+    ({"event": {"name": "e", "timeout_seconds": 0}}, "event.timeout_seconds", "between 1 and"),
+    ({"kind": "k", "max_retries": 1000}, "max_retries", "from 0 to 999"),
+    ({"kind": "k", "retry_config": {"max_retries": -1}}, "retry_config.max_retries", "from 0 to 999"),
+    ({"kind": "k", "trigger_rule": "any"}, "trigger_rule", "all_success, all_done"),
+    (
+        {"kind": "k", "condition": {"value_of": "${config.x}", "is": "big"}},
+        "condition.is",
+        "==, !=, <",
+    ),
+    ({"kind": "k", "retry_policy": {"backoff": "slow"}}, "retry_policy.backoff", "fixed, exponential"),
+]
+
+
+@pytest.mark.parametrize(
+    ("task", "field", "words"), REFUSED, ids=[f"{n}-{one[1]}" for n, one in enumerate(REFUSED)]
+)
+async def test_what_a_task_could_not_mean_is_refused_with_where_it_belongs(
+    small_office: Office, task: dict[str, Any], field: str, words: str
+) -> None:
+    answer = await small_office.http.post("/v1/dags", json={"name": "x", "tasks": [{"name": "a"} | task]})
+
+    error = answer.json()["error"]
+    assert (answer.status_code, error["details"]["field"]) == (400, f"tasks.a.{field}")
+    assert words in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("more", "field", "words"),
+    [
+        ({"timezone": "Mars/X"}, "timezone", "IANA"),
+        ({"cron_expression": "61 * * * *"}, "cron_expression", "61"),
+        ({"cron_expression": "0 0 * * *", "timezone": "Mars/X"}, "timezone", "IANA"),
+        ({"schedule": {"type": "cron", "cron": "61 * * * *"}}, "schedule.cron", "61"),
+        ({"schedule": {"type": "interval"}}, "schedule.interval_seconds", "missing"),
+        (
+            {"failure_strategy": "fail_fast"},
+            "failure_strategy",
+            "FAIL_FAST, FAIL_DOWNSTREAM, CONTINUE, PAUSE",
+        ),
+    ],
+)
+async def test_what_is_wrong_with_a_workflow_is_named_as_it_was_written(
+    small_office: Office, more: dict[str, Any], field: str, words: str
+) -> None:
+    answer = await small_office.http.post("/v1/dags", json={"name": "x", "tasks": [PLAIN], **more})
+
+    error = answer.json()["error"]
+    assert (answer.status_code, error["details"]["field"]) == (400, field)
+    assert words in error["message"]
+
+
+async def test_choices_are_listed_where_one_was_missed(small_office: Office) -> None:
+    dag_id = await made(small_office, PLAIN, cron_expression="0 0 * * *")
+    span = {"start": "2026-01-01", "end": "2026-01-02", "existing": "some"}
+    body = await small_office.http.post(f"/v1/dags/{dag_id}/backfills", json=span)
+    query = await small_office.http.get("/v1/dags", params={"status": "ASLEEP"})
+
+    assert (body.status_code, query.status_code) == (400, 400)
+    assert "skip_existing, only_failed, all" in body.json()["error"]["message"]
+    assert query.json()["error"]["details"]["field"] == "status"
+    assert "ACTIVE, PAUSED" in query.json()["error"]["message"]
+
+
+async def test_a_payload_that_is_too_large_is_so_wherever_it_is(office: Office) -> None:
+    huge = {"x": "x" * 300_000}
+    tasks = [PLAIN | {"payload": huge}], [{"name": "a", "dag": "y", "config": huge}]
+    for one in tasks:
+        answer = await office.http.post("/v1/dags", json={"name": "x", "tasks": one})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (413, "PAYLOAD_TOO_LARGE")
+
+
+async def test_the_same_definition_makes_no_revision_and_a_stale_version_is_refused(office: Office) -> None:
+    document = {"name": "x", "tasks": [PLAIN]}
+    path = f"/v1/dags/{await made(office, PLAIN)}"
+
+    same = await office.http.put(path, json=document, headers={"If-Match": '"1"'})
+    assert (same.status_code, same.json()["revision"], same.json()["version"]) == (200, 1, 1)
+    same = await office.http.put(path, json=document | {"version": 1})
+    assert (same.json()["revision"], same.json()["version"]) == (1, 1)
+    stale = await office.http.put(path, json=document | {"version": 7})
+    assert (stale.status_code, stale.json()["error"]["code"]) == (409, "VERSION_CONFLICT")
+
+
+async def test_a_workflow_cannot_have_the_name_of_a_job(office: Office) -> None:
+    await office.job(name="extract")
+    with pytest.raises(JobAlreadyExists, match="A job named 'extract' exists already"):
+        await office.client.dags.apply({"name": "extract", "tasks": [PLAIN]})
+
+
+async def test_what_cannot_be_done_is_told_in_plain_words(office: Office) -> None:
+    job = await office.job()
+    await office.http.delete(f"/v1/jobs/{job['job_id']}")
+    updated = await office.http.put(f"/v1/jobs/{job['job_id']}", json={"name": "other"})
+    run = await begun(office, PLAIN)
+    again = await office.http.post(f"{run}/rerun")
+    execution = (await office.http.get(f"{run}/tasks")).json()["tasks"][0]["execution_ids"][0]
+    retried = await office.http.post(f"/v1/executions/{execution}/retry")
+
+    words = [one.json()["error"]["message"] for one in (updated, again, retried)]
+    assert words == [
+        "A job that is DELETED cannot be changed by 'update'.",
+        "A run without failed tasks that is RUNNING cannot be changed by 'rerun_failed'.",
+        "An execution that is QUEUED cannot be changed by 'retry'.",
+    ]
