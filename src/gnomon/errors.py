@@ -6,6 +6,7 @@ One base class. Facts are attributes; the API maps the class (`code`, `http_stat
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Self
 from uuid import UUID
 
 
@@ -34,6 +35,12 @@ class InvalidInput(GnomonError):
         super().__init__(f"{field}: {reason}")
         self.field = field
         self.reason = reason
+
+    def at(self, field: str) -> Self:
+        """The same refusal, of the value in the place where the caller wrote it."""
+        self.field = field
+        self.args = (f"{field}: {self.reason}",)
+        return self
 
     @property
     def details(self) -> Mapping[str, object]:
@@ -311,7 +318,9 @@ class IllegalTransition(Conflict):
     code = "ILLEGAL_TRANSITION"
 
     def __init__(self, noun: str, *, status: str, action: str) -> None:
-        super().__init__(f"A {noun} that is {status} cannot be changed by {action!r}.")
+        article = "An" if noun[0] in "aeiou" else "A"
+        # Not by repr: both may be words of an enumeration.
+        super().__init__(f"{article} {noun} that is {status} cannot be changed by '{action}'.")
         self.status = status
         self.action = action
 

@@ -13,6 +13,7 @@ from gnomon.core.document import JSON, Document
 from gnomon.core.job import DEFAULT_TENANT
 from gnomon.core.lifecycle import JobAction
 from gnomon.core.run_state import RunStatus
+from gnomon.errors import InvalidInput
 from gnomon.store.workflows import WorkflowStore
 from tests.contract import given
 from tests.contract.flows import (
@@ -121,3 +122,28 @@ async def test_with_slots_or_a_new_revision_or_gone_nothing_happens(flows: Workf
         assert await begun_at_once(flows, dag) is None
         assert await rows_of(flows, dag) == []
     assert await given.claim(flows) == []
+
+
+@pytest.mark.parametrize("config", [[1], {"x": "x" * 200_000}], ids=["list", "large"])
+async def test_what_it_cannot_run_with_is_refused_or_ends_it(flows: WorkflowStore, config: JSON) -> None:
+    dag = await create_dag(flows, FAN, config={"old": "x" * 200_000})
+    with pytest.raises(InvalidInput):
+        await begun_at_once(flows, dag, config)
+    assert await rows_of(flows, dag) == []
+
+    run = await run_of(flows, await start_run(flows, dag, config=config))
+
+    assert run.failure is not None
+    assert (run.status, run.failure.kind) == (RunStatus.FAILED, "invalid_config")
+    assert await given.claim(flows) == []
+
+
+async def test_a_workflow_inside_with_too_large_a_configuration_fails_its_task(flows: WorkflowStore) -> None:
+    await create_dag(flows, FAN, "inner", config={"old": "x" * 200_000})
+    dag = await create_dag(flows, [{"name": "sub", "dag": "inner", "config": {"new": "x" * 200_000}}])
+
+    run_id = await start_run(flows, dag)
+
+    [task] = await all_tasks(flows, run_id)
+    assert task.failure is not None
+    assert (await statuses(flows, run_id), task.failure.kind) == ("F", "invalid_config")

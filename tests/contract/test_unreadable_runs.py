@@ -12,7 +12,7 @@ from gnomon.core.dag import NewDag, RunId, dag_definition
 from gnomon.core.document import JSON, Document
 from gnomon.core.execution import ExecutionStatus
 from gnomon.core.job import DEFAULT_TENANT, JobId, NewJob
-from gnomon.core.run_events import Changes, Pause, RerunFailed
+from gnomon.core.run_events import Approve, Changes, Pause, RerunFailed
 from gnomon.core.run_state import RunStatus
 from gnomon.core.schedule import Schedule
 from gnomon.core.workflow import Plan
@@ -211,7 +211,10 @@ async def test_a_bug_about_one_run_fails_it_and_other_ends_of_the_batch_are_writ
     [held] = await flows.executions.renew([beside.claim], lease_until=NOW + HOUR)
     assert held.cancel_requested
     await finish(flows, beside)
-    assert (await run_of(flows, bad)).status is RunStatus.FAILED
+    ended = await run_of(flows, bad)
+    assert ended.status is RunStatus.FAILED
+    assert ended.failure is not None
+    assert ended.failure.kind == "internal_error"
     assert await work_off(flows) == 1
     assert (await run_of(flows, good)).status is RunStatus.COMPLETED
 
@@ -234,3 +237,31 @@ async def test_a_run_of_which_nothing_can_be_written_fails_and_the_others_are_wr
     assert (await statuses(flows, good), await statuses(flows, bad)) == ("CR", "CX")
     assert (await run_of(flows, bad)).status is RunStatus.FAILED
     assert await work_off(flows) == 1
+
+
+@pytest.mark.parametrize("more", [{}, {"failure_strategy": "FAIL_FAST"}])
+async def test_an_event_that_nothing_can_follow_ends_its_run_which_says_so(
+    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch, more: dict[str, JSON]
+) -> None:
+    tasks: list[JSON] = [{"name": "wait", "event": {"name": "paid"}}]
+    tasks.append({"name": POISON, "kind": "echo", "depends_on": ["wait"]})
+    run_id = await start_run(flows, await create_dag(flows, tasks, **more))
+    breaking(monkeypatch, run_book, "release_of")
+
+    await flows.runs.send(DEFAULT_TENANT, "paid", "", Document("null"), now=NOW)
+
+    run, told = await run_of(flows, run_id), (await all_tasks(flows, run_id))[1].failure
+    assert (run.status, await statuses(flows, run_id)) == (RunStatus.FAILED, "XX")
+    assert (run.failure is None) == bool(more)
+    assert told is not None
+    assert told.kind == "internal_error"
+
+
+async def test_an_act_that_cannot_be_kept_is_refused_and_changes_nothing(flows: WorkflowStore) -> None:
+    run_id = await start_run(flows, await create_dag(flows, [{"name": "gate", "approval": {}}]))
+
+    with pytest.raises(InvalidInput):
+        await act(flows, run_id, Approve(0, "ada", "a\0b"))
+
+    assert await statuses(flows, run_id) == "h"
+    assert await act(flows, run_id, Approve(0, "ada", "fine")) is RunStatus.COMPLETED

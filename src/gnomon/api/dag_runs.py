@@ -11,6 +11,7 @@ from litestar.params import FromPath, FromQuery, JSONBody
 from gnomon.api.call import Call
 from gnomon.api.execution_answers import Trouble, raw, trouble
 from gnomon.api.ids import run_id as read_run_id
+from gnomon.api.ids import task_name
 from gnomon.api.policy import READS, WRITES
 from gnomon.api.reading import Answer, Body, Form
 from gnomon.client.runs import NamedTask
@@ -22,7 +23,7 @@ from gnomon.errors import InvalidInput
 class RunAnswer(Answer):
     """A run. The numbers count its tasks; those that were skipped are neither completed nor failed.
 
-    `error` says why it could not even begin.
+    `error` says why it could not begin or go on.
     """
 
     dag_run_id: str
@@ -149,19 +150,19 @@ async def rerun_dag_run(
 @post("/v1/dag-runs/{dag_run_id:str}/tasks/{task:str}/retry", policy=WRITES, status_code=200)
 async def retry_task(dag_run_id: FromPath[str], task: FromPath[str], request: Call) -> RunAnswer:
     """A failed task, and all that follows it, anew."""
-    return run_answer(await request.verbs.runs.retry(read_run_id(dag_run_id), task))
+    return run_answer(await request.verbs.runs.retry(read_run_id(dag_run_id), task_name(task)))
 
 
 @post("/v1/dag-runs/{dag_run_id:str}/tasks/{task:str}/skip", policy=WRITES, status_code=200)
 async def skip_task(dag_run_id: FromPath[str], task: FromPath[str], request: Call) -> RunAnswer:
     """Go on as if its branch had not been taken."""
-    return run_answer(await request.verbs.runs.skip(read_run_id(dag_run_id), task))
+    return run_answer(await request.verbs.runs.skip(read_run_id(dag_run_id), task_name(task)))
 
 
 @post("/v1/dag-runs/{dag_run_id:str}/tasks/{task:str}/fail", policy=WRITES, status_code=200)
 async def fail_task(dag_run_id: FromPath[str], task: FromPath[str], request: Call) -> RunAnswer:
     """A task that made the run pause has failed; the rest goes on without it."""
-    return run_answer(await request.verbs.runs.fail(read_run_id(dag_run_id), task))
+    return run_answer(await request.verbs.runs.fail(read_run_id(dag_run_id), task_name(task)))
 
 
 @post(
@@ -176,7 +177,7 @@ async def succeed_task(
 ) -> RunAnswer:
     """Go on as if a failed task had succeeded, with this result."""
     result = None if data is None else data.result
-    return run_answer(await request.verbs.runs.succeed(read_run_id(dag_run_id), task, result))
+    return run_answer(await request.verbs.runs.succeed(read_run_id(dag_run_id), task_name(task), result))
 
 
 @post(
@@ -192,7 +193,7 @@ async def approve_task(
     """Let a task go on that waits for a person. The name of your key, the time and the note are kept."""
     return run_answer(
         await request.verbs.runs.approve(
-            read_run_id(dag_run_id), task, by=request.caller.key.name, note=_note(data)
+            read_run_id(dag_run_id), task_name(task), by=request.caller.key.name, note=_note(data)
         )
     )
 
@@ -210,7 +211,7 @@ async def reject_task(
     """Fail a task that waits for a person."""
     return run_answer(
         await request.verbs.runs.reject(
-            read_run_id(dag_run_id), task, by=request.caller.key.name, note=_note(data)
+            read_run_id(dag_run_id), task_name(task), by=request.caller.key.name, note=_note(data)
         )
     )
 

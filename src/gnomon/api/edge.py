@@ -11,6 +11,7 @@ from typing import Any
 
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
+from gnomon.api.ids import routable
 from gnomon.logs import REQUEST_ID
 
 logger = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ class Edge:
             return
         request_id = _given(scope) or self._new_id()
         header = (HEADER, request_id.encode())
+        scope["path"] = routable(scope["path"])
         began = time.perf_counter()
         status = int(HTTPStatus.INTERNAL_SERVER_ERROR)
 

@@ -17,6 +17,7 @@ from litestar.exceptions import (
     WebSocketException,
 )
 
+from gnomon.core.choices import allowed, one_of
 from gnomon.errors import (
     GnomonError,
     InvalidInput,
@@ -53,9 +54,9 @@ class RouteNotFound(NotFound):
     noun = "route"
 
 
-def answer(_: Request[Any, Any, Any], error: Exception) -> Response[Envelope]:
+def answer(request: Request[Any, Any, Any], error: Exception) -> Response[Envelope]:
     """The one exception handler."""
-    known = _known(error)
+    known = _known(request, error)
     if known.http_status >= 500 and not isinstance(known, StoreError):
         logger.error("a request failed", exc_info=error)
     elif isinstance(known, StoreError):
@@ -76,12 +77,12 @@ def closing_with_status() -> Iterator[None]:
         raise WebSocketException(detail=error.code, code=CLOSE_CODES + error.http_status) from error
 
 
-def _known(error: Exception) -> GnomonError:
+def _known(request: Request[Any, Any, Any], error: Exception) -> GnomonError:
     match error:
         case GnomonError():
             return error
         case ValidationException():
-            return _invalid(error)
+            return _invalid(request, error)
         case NotFoundException():
             return RouteNotFound("of this path")
         case MethodNotAllowedException():
@@ -92,11 +93,14 @@ def _known(error: Exception) -> GnomonError:
             return GnomonError()
 
 
-def _invalid(error: ValidationException) -> InvalidInput:
+def _invalid(request: Request[Any, Any, Any], error: ValidationException) -> InvalidInput:
     """A parameter of the query or the path that does not fit its type."""
     extra = error.extra
     if isinstance(extra, list) and extra and isinstance(extra[0], dict):
-        return InvalidInput(str(extra[0].get("key", "request")), str(extra[0].get("message", "")))
+        name = str(extra[0].get("key", "request"))
+        parameter = request.route_handler.parsed_fn_signature.parameters.get(name)
+        words = [] if parameter is None else allowed(parameter.annotation, "")
+        return InvalidInput(name, f"{extra[0].get('message', '')}{one_of(words)}")
     return InvalidInput("request", "does not fit this call.")
 
 

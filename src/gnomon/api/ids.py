@@ -6,12 +6,14 @@ opaque, and fits the list, the tenant and the filters that it came from; elsewhe
 
 from __future__ import annotations
 
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
 from collections.abc import Callable
 from hashlib import blake2b
 from hmac import compare_digest
 from typing import TypeVar
+from urllib.parse import quote, unquote
 from uuid import UUID
 
 from asyncpg.pgproto.pgproto import UUID as FastUUID  # A UUID like any other, made in C. # noqa: N811
@@ -35,6 +37,7 @@ from gnomon.errors import (
     WorkerNotFound,
 )
 
+_TASK = re.compile(r"(/v1/dag-runs/[^/]+/tasks/)(.+)(/[^/]+)", re.DOTALL)
 _MARK_BYTES = 8
 _ID_LENGTH = 36
 _SHOWN_MAX = 64
@@ -56,6 +59,19 @@ def dag_id(text: str) -> JobId:
 
 def run_id(text: str) -> RunId:
     return _id(text, RunId, RunNotFound)
+
+
+def routable(path: str) -> str:
+    """A path is decoded before it is routed, so a slash in the name of a task would be one of the path.
+
+    What is between `tasks` and the last word is the name: it is encoded again, and `task_name` decodes it.
+    """
+    found = _TASK.fullmatch(path)
+    return path if found is None else f"{found[1]}{quote(found[2], safe='', errors='replace')}{found[3]}"
+
+
+def task_name(text: str) -> str:
+    return unquote(text)
 
 
 def backfill_id(text: str) -> BackfillId:

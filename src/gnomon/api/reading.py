@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from litestar.dto import AbstractDTO
 
+from gnomon.core.choices import allowed, one_of
 from gnomon.core.document import NESTING_MAX, Document
 from gnomon.errors import InvalidInput
 
@@ -80,9 +81,10 @@ def convert(value: Any, into: type[T]) -> T:
         place = _PLACE.search(text)
         path = place["path"].lstrip(".") if place else ""
         named = _FIELD.search(text)
+        words = one_of(allowed(into, path))
         if named:
             path = f"{path}.{named['name']}".lstrip(".")
-        raise InvalidInput(path or "body", f"{_PLACE.sub('', text)}.") from None
+        raise InvalidInput(path or "body", f"{_PLACE.sub('', text)}{words}.") from None
 
 
 def document_of(value: Any, *, field: str) -> Document:

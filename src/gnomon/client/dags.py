@@ -92,7 +92,7 @@ class Dags:
         await self._check_calendar(written)
         kept = _kept(document)
         dag = await self.get(dag_id)
-        if version is None:
+        if version in (None, dag.job.version):
             current = await self._dags.revision(self._own.tenant_id, dag_id, dag.revision)
             if current.definition == kept:
                 return dag
@@ -114,8 +114,11 @@ class Dags:
         except DagNotFound:
             try:
                 return await self.create(document)
-            except JobAlreadyExists:
-                found = await self.named(name)  # Somebody else was faster, or a job has this name.
+            except JobAlreadyExists as taken:
+                try:
+                    found = await self.named(name)  # Somebody else was faster.
+                except DagNotFound:  # It is the name of a job.
+                    raise taken from None
         return await self.update(found.job.id, document)
 
     async def _keep(
@@ -156,7 +159,10 @@ class Dags:
     async def trigger(
         self, dag_id: JobId, *, config: JSON = None, idempotency: Idempotency | None = None
     ) -> Run:
-        """Run it now. `config` goes over its configuration, key by key. Raises DagNotFound, InvalidInput."""
+        """Run it now. `config` goes over its configuration, key by key.
+
+        Raises DagNotFound, InvalidInput, IllegalTransition if it is deleted.
+        """
         dag = await self.get(dag_id)
         if config is not None and not isinstance(config, dict):
             raise InvalidInput("config", f"must be an object, not {type(config).__name__}.")

@@ -11,8 +11,8 @@ from gnomon.core.dag import Dag, Run, RunId, TaskRun
 from gnomon.core.document import JSON, Document, check_name
 from gnomon.core.execution import ExecutionId, NewExecution
 from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import JobId
-from gnomon.core.limits import PAGE_LIMIT_DEFAULT, RESULT_BYTES_MAX
+from gnomon.core.job import JobId, JobStatus
+from gnomon.core.limits import NOTE_BYTES_MAX, PAGE_LIMIT_DEFAULT, RESULT_BYTES_MAX
 from gnomon.core.records import Page
 from gnomon.core.run_events import (
     Approve,
@@ -20,17 +20,20 @@ from gnomon.core.run_events import (
     Fail,
     Pause,
     Reject,
+    Repair,
     Rerun,
     RerunFailed,
     Resume,
     Retry,
     Skip,
     Succeed,
+    name_of,
 )
+from gnomon.core.run_state import configured
 from gnomon.core.schedule import Overlap
 from gnomon.core.workflow import Workflow
 from gnomon.core.workflow_document import read_workflow
-from gnomon.errors import InvalidInput
+from gnomon.errors import IllegalTransition, InvalidInput, JobNotFound
 from gnomon.store.hints import Topic
 
 
@@ -40,16 +43,30 @@ async def begin_run(
     now = own.clock.now()
     given = None if config is None else Document.of(config, field="config")
     asked = NewExecution(own.new_execution_id(now), dag.job.id, given)
-    if idempotency is None and (run := await own.store.runs.begin(dag, asked, now=now)):
-        own.announce(Topic.WORK)
-        return run
-    [enqueued] = await own.store.executions.enqueue(own.tenant_id, [asked], now=now, idempotency=idempotency)
+    if idempotency is None:
+        run = await own.store.runs.begin(dag, asked, now=now)
+        if run is not None:
+            own.announce(Topic.WORK)
+            return run
+    elif given is not None:
+        configured(await workflow_of(own, dag.job.id, dag.revision), given)
+    try:
+        [enqueued] = await own.store.executions.enqueue(
+            own.tenant_id, [asked], now=now, idempotency=idempotency
+        )
+    except JobNotFound:  # The workflow was found, so it is the job that is no more.
+        raise IllegalTransition("workflow", status=JobStatus.DELETED, action="trigger") from None
     # At once where that can be; else a conductor begins it when its turn comes.
     may_replace = dag.job.definition.schedule.overlap is Overlap.REPLACE
     if await own.store.runs.start_now([RunId(enqueued.id)], now=now, may_replace=may_replace):
         own.announce(Topic.CANCEL)
     own.announce(Topic.WORK)
     return await own.store.runs.get(own.tenant_id, RunId(enqueued.id))
+
+
+async def workflow_of(own: Surroundings, dag_id: JobId, revision: int) -> Workflow:
+    kept = await own.store.dags.revision(own.tenant_id, dag_id, revision)
+    return read_workflow(kept.definition.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +89,7 @@ class Runs:
 
     async def workflow(self, run: Run) -> Workflow:
         """What it runs: the revision that it is pinned to."""
-        kept = await self._own.store.dags.revision(self._own.tenant_id, run.dag_id, run.revision)
-        return read_workflow(kept.definition.value)
+        return await workflow_of(self._own, run.dag_id, run.revision)
 
     async def tasks(
         self, run: Run, *, limit: int = PAGE_LIMIT_DEFAULT, after: int = -1
@@ -107,41 +123,54 @@ class Runs:
         Raises RunNotFound, IllegalTransition, InvalidInput for a name that the run does not have.
         """
         if not tasks:
-            return await self._act(run_id, RerunFailed())
+            return await self._repair(run_id, RerunFailed())
         places = await self._places(run_id, tasks)
-        return await self._act(run_id, Rerun(frozenset(places)))
+        return await self._repair(run_id, Rerun(frozenset(places)))
 
     async def retry(self, run_id: RunId, task: str) -> Run:
-        return await self._act(run_id, Retry(await self._place(run_id, task)))
+        return await self._repair(run_id, Retry(await self._place(run_id, task)))
 
     async def skip(self, run_id: RunId, task: str) -> Run:
         """Go on as if its branch had not been taken."""
-        return await self._act(run_id, Skip(await self._place(run_id, task)))
+        return await self._repair(run_id, Skip(await self._place(run_id, task)))
 
     async def succeed(self, run_id: RunId, task: str, result: JSON = None) -> Run:
         """Go on as if it had succeeded with this result."""
         kept = Document.of(result, field="result", bytes_max=RESULT_BYTES_MAX)
-        return await self._act(run_id, Succeed(await self._place(run_id, task), kept))
+        return await self._repair(run_id, Succeed(await self._place(run_id, task), kept))
 
     async def fail(self, run_id: RunId, task: str) -> Run:
         """A task that halted its run has failed, and the rest goes on without it."""
-        return await self._act(run_id, Fail(await self._place(run_id, task)))
+        return await self._repair(run_id, Fail(await self._place(run_id, task)))
 
     async def approve(self, run_id: RunId, task: str, *, by: str, note: str = "") -> Run:
+        """Raises PayloadTooLarge for a note of more than NOTE_BYTES_MAX."""
+        _check_said(by, note)
         return await self._act(run_id, Approve(await self._place(run_id, task), by, note))
 
     async def reject(self, run_id: RunId, task: str, *, by: str, note: str = "") -> Run:
+        """Raises what `approve` raises."""
+        _check_said(by, note)
         return await self._act(run_id, Reject(await self._place(run_id, task), by, note))
 
     async def send(self, event: str, *, correlation: str = "", data: JSON = None) -> int:
-        """Tell the tasks that wait for this event. Returns how many there were."""
-        check_name(event, field="event")
+        """Tell the tasks that wait for this event. Returns how many there were. Raises InvalidInput."""
+        check_name(event, field="name")
+        Document.of(correlation, field="correlation")
         kept = Document.of(data, field="data", bytes_max=RESULT_BYTES_MAX)
         now = self._own.clock.now()
         count = await self._runs.send(self._own.tenant_id, event, correlation, kept, now=now)
         if count:
             self._own.announce(Topic.WORK)
         return count
+
+    async def _repair(self, run_id: RunId, event: Repair) -> Run:
+        """Raises IllegalTransition also if the workflow is gone: what goes on would be stopped at once."""
+        run = await self.get(run_id)
+        status = (await self._own.store.dags.get(self._own.tenant_id, run.dag_id)).job.status
+        if status in (JobStatus.CANCELLED, JobStatus.DELETED):
+            raise IllegalTransition("run of a workflow", status=status, action=name_of(event))
+        return await self._act(run_id, event)
 
     async def _act(self, run_id: RunId, event: Event) -> Run:
         run = await self._runs.act(self._own.tenant_id, run_id, event, now=self._own.clock.now())
@@ -166,3 +195,8 @@ class Runs:
     ) -> Page[Run]:
         """Newest first."""
         return await self._runs.page(self._own.tenant_id, dag_id, limit=limit, after=after)
+
+
+def _check_said(by: str, note: str) -> None:
+    check_name(by, field="by")
+    Document.of(note, field="note", bytes_max=NOTE_BYTES_MAX)

@@ -83,7 +83,7 @@ class Run:
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
-    failure: Failure | None = None  # Of the run itself: why it could not begin.
+    failure: Failure | None = None  # Of the run itself: why it could not begin or go on.
     backfill_id: UUID | None = None
 
     @property

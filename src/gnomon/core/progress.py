@@ -53,6 +53,7 @@ from gnomon.core.run_events import (
     Started,
     State,
     Succeed,
+    name_of,
 )
 from gnomon.core.run_state import RunState, RunStatus, TaskStatus
 from gnomon.core.workflow import Approval, FailureStrategy, Plan
@@ -162,6 +163,13 @@ def _give_up(book: Book, event: GiveUp) -> None:
     book.sweep(_R.FAILED)
 
 
+def why_given_up(plan: Plan, run: RunState) -> Failure | None:
+    """Of a run that has ended. Where the strategy stops nothing, only a mistake of ours can have."""
+    if run.ends_as is not _R.FAILED or _is_strict(plan):
+        return None
+    return Failure("internal_error", "It could not go on, because of a mistake of ours. The log has more.")
+
+
 def _end_item(book: Book, event: Ended) -> None:
     state = with_(
         book.tasks[event.task],
@@ -180,7 +188,7 @@ def _end_item(book: Book, event: Ended) -> None:
 
 
 def _check_allowed(run: RunState, event: Event) -> None:
-    action = type(event).__name__.lower()
+    action = name_of(event)
     if run.ends_as is not None and not run.status.is_final and not isinstance(event, Cancel):
         raise IllegalTransition("run", status="being stopped", action=action)
     if run.status not in RUN_ACTIONS[type(event)]:
@@ -211,8 +219,7 @@ def _act(book: Book, event: Event) -> None:
 def _decided(book: Book, event: Decision) -> None:
     task, status = book.plan.task(event.task), book.tasks[event.task].status
     if not isinstance(task.work, Approval) or status is not TaskStatus.HELD:
-        action = type(event).__name__.lower()
-        raise IllegalTransition(f"task {task.name!r}", status=status, action=action)
+        raise IllegalTransition(f"task {task.name!r}", status=status, action=name_of(event))
     said = {"by": event.by, "note": event.note, "at": instant_text(book.now)}
     result = Document.of(said, field="approval")
     book.new_results[event.task] = result

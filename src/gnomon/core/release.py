@@ -95,8 +95,9 @@ def release_of(
         case Approval(timeout):
             return begin(until=_until(timeout, now=now))
         case AwaitEvent(correlation=correlation, timeout=timeout):
-            text = render(correlation, values)
-            text = text if isinstance(text, str) else Document.of(text, field="event.correlation").text
+            rendered = render(correlation, values)
+            kept = Document.of(rendered, field="event.correlation")
+            text = rendered if isinstance(rendered, str) else kept.text
             return begin(correlation=text, until=_until(timeout, now=now))
         case _ as other:
             assert_never(other)

@@ -14,7 +14,7 @@ from msgspec.structs import replace as with_
 
 from gnomon.core.document import Document
 from gnomon.core.run_book import Book
-from gnomon.core.run_events import Fail, Repair, Rerun, RerunFailed, Retry, Skip, Succeed
+from gnomon.core.run_events import Fail, Repair, Rerun, RerunFailed, Retry, Skip, Succeed, name_of
 from gnomon.core.run_state import RunStatus, TaskState, TaskStatus
 from gnomon.core.trigger_rule import Ending
 from gnomon.errors import IllegalTransition
@@ -65,7 +65,7 @@ def _check(book: Book, event: Repair, tasks: Collection[int]) -> None:
     for task in tasks:
         status = book.tasks[task].status
         if status not in REPAIRABLE[type(event)]:
-            raise IllegalTransition(_named(book, task), status=status, action=type(event).__name__.lower())
+            raise IllegalTransition(_named(book, task), status=status, action=name_of(event))
 
 
 def _broken(book: Book) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -137,6 +138,11 @@ Repair: TypeAlias = "Rerun | RerunFailed | Retry | Skip | Succeed | Fail"
 Decision: TypeAlias = "Approve | Reject"
 Report: TypeAlias = "Ended | Arrived | Expired"
 Event: TypeAlias = "Started | Report | GiveUp | Decision | Cancel | Pause | Resume | Repair"
+
+
+def name_of(event: Event) -> str:
+    """`RerunFailed` is `rerun_failed`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
 
 
 # What goes out -----------------------------------------------------------------------------------------

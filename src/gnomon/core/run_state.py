@@ -23,7 +23,7 @@ import msgspec
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionStatus
 from gnomon.core.trigger_rule import Ending, Verdict, verdict
-from gnomon.core.workflow import Plan
+from gnomon.core.workflow import Plan, Workflow
 from gnomon.errors import InvalidInput
 
 
@@ -164,12 +164,17 @@ def born(
 
     The configuration is settled here, once: a run never looks at it anywhere else.
     """
-    config = plan.workflow.config
-    if overrides is not None:
-        given, ours = overrides.value, config.value
-        if not isinstance(given, dict):
-            raise InvalidInput("config", f"must be an object, not {type(given).__name__}.")
-        assert isinstance(ours, dict)
-        config = Document.of(ours | given, field="config")
+    config = configured(plan.workflow, overrides)
     tasks = [TaskState(TaskStatus.WAITING, len(parents)) for parents in plan.graph.parents]
     return RunState(RunStatus.PENDING, len(tasks), config=config, nesting=nesting, time=time), tasks
+
+
+def configured(workflow: Workflow, overrides: Document | None) -> Document:
+    """The configuration of a run. Raises InvalidInput, or PayloadTooLarge for what is too large together."""
+    if overrides is None:
+        return workflow.config
+    given, ours = overrides.value, workflow.config.value
+    if not isinstance(given, dict):
+        raise InvalidInput("config", f"must be an object, not {type(given).__name__}.")
+    assert isinstance(ours, dict)
+    return Document.of(ours | given, field="config")

@@ -65,7 +65,7 @@ class Approval:
     timeout: timedelta | None = None
 
     def __post_init__(self) -> None:
-        _check_timeout(self.timeout)
+        _check_timeout(self.timeout, field="approval.timeout_seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class AwaitEvent:
 
     def __post_init__(self) -> None:
         check_name(self.event, field="event.name")
-        _check_timeout(self.timeout)
+        _check_timeout(self.timeout, field="event.timeout_seconds")
 
 
 Work: TypeAlias = "Execute | SubDag | Approval | AwaitEvent"
@@ -218,12 +218,11 @@ def _checked_reads(task: Task, places: Mapping[str, int]) -> tuple[set[int], boo
 
 def of_task(name: str, error: InvalidInput) -> InvalidInput:
     """The same refusal, with the task in its field."""
-    field = f"tasks.{name}.{error.field}"
     if isinstance(error, InvalidDag):
-        return InvalidDag(error.problem, field=field, reason=error.reason, task=name)
-    return InvalidInput(field, error.reason)
+        error.task = name
+    return error.at(f"tasks.{name}.{error.field}")
 
 
-def _check_timeout(timeout: timedelta | None) -> None:
+def _check_timeout(timeout: timedelta | None, *, field: str) -> None:
     if timeout is not None:
-        check_duration(timeout, field="timeout_seconds", low=timedelta(seconds=1), high=HOLD_MAX)
+        check_duration(timeout, field=field, low=timedelta(seconds=1), high=HOLD_MAX)

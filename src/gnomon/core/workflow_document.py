@@ -6,19 +6,20 @@ use, both are read: `depends_on` and `dependencies`, `retry_policy` and `retry_c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeAlias
 
 from msgspec import UNSET
 
-from gnomon.core import schedule_document
+from gnomon.core import schedule_document, zones
 from gnomon.core.document import JSON, Document, check_name
 from gnomon.core.graph import GraphLimits
 from gnomon.core.instants import parse_seconds
-from gnomon.core.job import Definition
+from gnomon.core.job import DAG_KIND, Definition
 from gnomon.core.reference import Condition, Reference, references
-from gnomon.core.retry import RetryPolicy
+from gnomon.core.retry import ATTEMPTS_MAX, RetryPolicy
 from gnomon.core.schedule import CronTiming, Schedule
 from gnomon.core.workflow import (
     Approval,
@@ -41,6 +42,20 @@ from gnomon.core.workflow_forms import (
 )
 from gnomon.errors import InvalidInput
 
+Check: TypeAlias = Callable[[TaskForm], None]
+
+_NOTHING_SAID = TaskForm(name="")
+_OF_HANDLERS = (
+    "payload", "timeout_seconds", "max_retries", "retry_policy", "retry_config", "queue", "priority",
+    "capabilities",
+)  # fmt: skip
+# What a task may be instead, and where it says what a handler is told elsewhere.
+_INSTEAD: dict[str, dict[str, str]] = {
+    "dag": {"payload": "`config`"},
+    "approval": {"timeout_seconds": "`approval.timeout_seconds`"},
+    "event": {"timeout_seconds": "`event.timeout_seconds`"},
+}
+
 
 @dataclass(frozen=True, slots=True)
 class WrittenDag:
@@ -61,18 +76,22 @@ def read_dag(document: object, limits: GraphLimits | None = None) -> WrittenDag:
     check_name(dag.name, field="name")
     if limits is not None:
         limits.check(len(dag.tasks), sum(map(_edges, dag.tasks)))
-    return WrittenDag(dag.name, _schedule(dag), _workflow(dag), dag.tags)
+    return WrittenDag(dag.name, _schedule(dag), _workflow(dag, check=_check_use), dag.tags)
 
 
 def read_workflow(document: object) -> Workflow:
     """What a definition that was kept says to do. When it runs may be lost: time zones come and go."""
-    return _workflow(converted(document, DagForm, noun="a workflow"))
+    return _workflow(converted(document, DagForm, noun="a workflow"), check=_accept)
 
 
-def _workflow(dag: DagForm) -> Workflow:
+def _accept(_: TaskForm) -> None:
+    """What was kept was checked by the rules of its day."""
+
+
+def _workflow(dag: DagForm, *, check: Check) -> Workflow:
     said = dag.timezone if dag.schedule is None else dag.schedule.get("timezone")
     return Workflow(
-        tasks=tuple(_task(task, place) for place, task in enumerate(dag.tasks)),
+        tasks=tuple(_task(task, place, check) for place, task in enumerate(dag.tasks)),
         failure_strategy=dag.failure_strategy,
         allow_partial_completion=dag.allow_partial_completion,
         config=_object(dag.config, field="config"),
@@ -89,16 +108,25 @@ def _schedule(dag: DagForm) -> Schedule:
     if dag.schedule is not None:
         if dag.cron_expression is not None or dag.timezone is not UNSET:
             raise InvalidInput("schedule", "stands alone, without `cron_expression` and `timezone`.")
-        return schedule_document.from_document(dag.schedule)
+        try:
+            return schedule_document.from_document(dag.schedule)
+        except InvalidInput as error:
+            raise error.at(f"schedule.{error.field}") from None
+    timezone = "UTC" if dag.timezone is UNSET else dag.timezone
+    zones.zone(timezone)  # Also where there is no cron: it says whose day `${run.day}` is.
     if dag.cron_expression is None:
         return Schedule()
-    return Schedule(CronTiming(dag.cron_expression, "UTC" if dag.timezone is UNSET else dag.timezone))
+    try:
+        return Schedule(CronTiming(dag.cron_expression, timezone))
+    except InvalidInput as error:
+        raise error.at("cron_expression") from None
 
 
-def _task(document: object, place: int) -> Task:
+def _task(document: object, place: int, check: Check) -> Task:
     name = document.get("name") if isinstance(document, Mapping) else None
     try:
         written = converted(document, TaskForm, noun="a task")
+        check(written)
         return Task(
             written.name,
             _work(written),
@@ -109,6 +137,20 @@ def _task(document: object, place: int) -> Task:
         )
     except InvalidInput as error:
         raise of_task(name if isinstance(name, str) and name.strip() else str(place), error) from None
+
+
+def _check_use(task: TaskForm) -> None:
+    """Refuse what would be silently ignored, or fail every run."""
+    for word, hints in _INSTEAD.items():
+        if getattr(task, word) is None:
+            continue
+        for name in _OF_HANDLERS:
+            if getattr(task, name) != getattr(_NOTHING_SAID, name):
+                hint = f" Say it in {hints[name]}." if name in hints else ""
+                raise InvalidInput(name, f"is for a task with `kind`; this one has `{word}`.{hint}")
+        return
+    if _kind(task) == DAG_KIND:
+        raise InvalidInput("kind", f"{DAG_KIND!r} is for workflows; name the one to run by `dag`.")
 
 
 def _work(task: TaskForm) -> Work:
@@ -154,15 +196,11 @@ def _retry(task: TaskForm) -> RetryPolicy:
     if len(policies) > 1:
         raise InvalidInput("retry_config", "is another name for retry_policy; give one of them.")
     said = policies[0] if policies else RetryForm()
-    attempts = {
-        name: value
-        for name, value in (
-            ("max_retries", None if task.max_retries is None else task.max_retries + 1),
-            ("retry_policy.max_retries", None if said.max_retries is None else said.max_retries + 1),
-            ("retry_policy.max_attempts", said.max_attempts),
-        )
-        if value is not None
-    }
+    policy = "retry_policy" if task.retry_config is None else "retry_config"
+    retries = {"max_retries": task.max_retries, f"{policy}.max_retries": said.max_retries}
+    attempts = {name: _attempts(count, field=name) for name, count in retries.items() if count is not None}
+    if said.max_attempts is not None:
+        attempts[f"{policy}.max_attempts"] = said.max_attempts
     if len(set(attempts.values())) > 1:
         raise InvalidInput(next(iter(attempts)), f"disagrees with {', '.join(list(attempts)[1:])}.")
     return RetryPolicy(
@@ -174,6 +212,12 @@ def _retry(task: TaskForm) -> RetryPolicy:
         jitter=said.jitter,
         retry_on=said.retry_on,
     )
+
+
+def _attempts(retries: int, *, field: str) -> int:
+    if not 0 <= retries < ATTEMPTS_MAX:
+        raise InvalidInput(field, f"{retries} is not a whole number from 0 to {ATTEMPTS_MAX - 1}.")
+    return retries + 1
 
 
 def _conditions(written: ConditionForm | list[ConditionForm] | None) -> tuple[Condition, ...]:

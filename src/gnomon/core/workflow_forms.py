@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from gnomon.core.choices import allowed, one_of
 from gnomon.core.job import PRIORITY_DEFAULT
 from gnomon.core.reference import Comparison
 from gnomon.core.retry import Backoff
@@ -103,7 +104,8 @@ def converted(document: object, shape: type[Read], *, noun: str) -> Read:
             raise InvalidInput(_inside(where, unknown["name"]), f"is not a field of {noun}.") from None
         if missing := _MISSING.fullmatch(what):
             raise InvalidInput(_inside(where, missing["name"]), f"is missing; {noun} needs it.") from None
-        raise InvalidInput(where or noun.split()[-1], f"{what[:1].lower()}{what[1:]}.") from None
+        what = f"{what[:1].lower()}{what[1:]}{one_of(allowed(shape, where))}."
+        raise InvalidInput(where or noun.split()[-1], what) from None
 
 
 def _inside(where: str, name: str) -> str:

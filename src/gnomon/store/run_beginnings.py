@@ -11,7 +11,7 @@ from gnomon.core.dag import Dag, Run, RunId
 from gnomon.core.document import Document
 from gnomon.core.execution import Failure, NewExecution
 from gnomon.core.progress import after
-from gnomon.core.run_events import Cancel, Changes, Ended, Event, Started, State
+from gnomon.core.run_events import Changes, Ended, Started, State
 from gnomon.core.run_state import RunState, RunStatus, TaskState, TaskStatus, born
 from gnomon.errors import InvalidInput
 from gnomon.store.database import Database, Row
@@ -20,6 +20,10 @@ from gnomon.store.rows import document_text
 from gnomon.store.run_progress import Progress
 from gnomon.store.run_releases import Releases
 from gnomon.store.run_rows import LockedRun, Outer, ended_run_rows, note_rows, run_columns, task_rows
+
+
+class UnfitConfig(Exception):
+    """Whoever asked for a run did not look: there is nothing to run it with."""
 
 
 async def begin(progress: Progress, run_id: UUID) -> None:
@@ -32,16 +36,13 @@ async def begin(progress: Progress, run_id: UUID) -> None:
     outer = _outer(row)
     nesting = 0 if outer is None else progress.runs[outer.run_id].state.nesting + 1
     time = row["nominal_time"] or progress.now
-    events: list[Event] = [Started()]
+    overrides = None if row["input"] is None else Document(row["input"])
     try:
-        overrides = None if row["input"] is None else Document(row["input"])
         state, tasks = born(plan, overrides=overrides, nesting=nesting, time=time)
-    except InvalidInput:
-        # Whoever asked for it did not look. There is nothing to run it with.
-        state, tasks = born(plan, nesting=nesting, time=time)
-        events = [Started(), Cancel()]
+    except InvalidInput as error:
+        raise UnfitConfig(str(error)) from None
     known = dict(enumerate(tasks))
-    changes = after(plan, State(state, known), events, now=progress.now)
+    changes = after(plan, State(state, known), [Started()], now=progress.now)
     assert isinstance(changes, Changes), "a run that begins has all its rows"
     run = _run(progress, row, changes.run)
     await _add(progress, run, known | dict(changes.tasks))
@@ -51,7 +52,10 @@ async def begin(progress: Progress, run_id: UUID) -> None:
 async def begin_at_once(
     database: Database, plans: Plans, dag: Dag, asked: NewExecution, *, now: datetime
 ) -> Run | None:
-    """Ask for a run and begin it, in one statement. None if it takes more, and then nothing has happened."""
+    """Ask for a run and begin it, in one statement. None if it takes more, and then nothing has happened.
+
+    Raises InvalidInput for a configuration that it cannot run with.
+    """
     plan = await plans.get(database, dag.job.id, dag.job.revision)
     state, tasks = born(plan, overrides=asked.input, time=now)
     known = dict(enumerate(tasks))
@@ -116,6 +120,8 @@ async def give_up(progress: Progress, run_id: UUID, error: Exception) -> None:
 def _failure(error: Exception) -> Failure:
     if isinstance(error, UnreadablePlan):
         return Failure("unreadable_dag", f"It could not begin: {error}")
+    if isinstance(error, UnfitConfig):
+        return Failure("invalid_config", f"It could not begin: {error}")
     return Failure("internal_error", "It could not begin, because of a mistake of ours. The log has more.")
 
 

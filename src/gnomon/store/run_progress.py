@@ -15,11 +15,22 @@ from uuid import UUID
 
 from gnomon.core.document import Document
 from gnomon.core.limits import RESULT_BYTES_MAX
-from gnomon.core.progress import after
-from gnomon.core.run_events import Cancel, Changes, Ended, Event, Gate, GiveUp, Needs, State
+from gnomon.core.progress import RUN_ACTIONS, after, why_given_up
+from gnomon.core.run_events import (
+    Arrived,
+    Cancel,
+    Changes,
+    Ended,
+    Event,
+    Expired,
+    Gate,
+    GiveUp,
+    Needs,
+    State,
+)
 from gnomon.core.run_state import ENDS, TaskState, TaskStatus
 from gnomon.core.workflow import Plan
-from gnomon.errors import IllegalTransition, StoreUnavailable
+from gnomon.errors import GnomonError, IllegalTransition, StoreUnavailable
 from gnomon.store.database import Row, Rows, Session
 from gnomon.store.gates import wanted
 from gnomon.store.plans import Plans, UnreadablePlan
@@ -120,9 +131,11 @@ class Progress:
         """None if nothing can be decided: whatever it is about this run, the others must not wait for it."""
         try:
             return await self._after(run_id, known, events)
-        except (StoreUnavailable, IllegalTransition):
+        except StoreUnavailable:
             raise
         except Exception as error:
+            if isinstance(error, GnomonError) and type(events[0]) in RUN_ACTIONS:
+                raise  # A person asked for what cannot be: they are told, and nothing has happened.
             logger.exception("run %s cannot go on", run_id)
             if isinstance(error, UnreadablePlan) or isinstance(events[0], GiveUp):
                 self.unreadable.add(run_id)  # A sweep tells it what it missed once it can be read.
@@ -255,7 +268,9 @@ class Progress:
         for run_id in ended:
             run = self.runs[run_id]
             result = Document(f'{{"dag_run_id": "{run_id}"}}')
-            rows.append((run_id, run.state.status, result.text, None, None))
+            why = why_given_up(await self._plan(run_id), run.state)
+            told_why = (None, None) if why is None else (why.kind, why.message)
+            rows.append((run_id, run.state.status, result.text, *told_why))
             self.ended.add(run.dag_id)
             if run.nominal_time is not None:
                 self.ended_for_a_time.add(run.dag_id)
@@ -269,7 +284,8 @@ class Progress:
 def _given_up(events: Sequence[Event]) -> list[Event]:
     """Its end, and the ends that were accepted, after which nothing begins any more."""
     ended = [event for event in events if isinstance(event, Ended)]
-    return [GiveUp(frozenset(event.task for event in ended)), *ended]
+    after_these = [event.task for event in events if isinstance(event, Ended | Arrived | Expired)]
+    return [GiveUp(frozenset(after_these)), *ended]
 
 
 def _was_held(known: _Loaded, task: int) -> bool:

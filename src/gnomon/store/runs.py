@@ -14,16 +14,16 @@ from gnomon.core.execution import ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.job import DAG_KIND, PRIORITIES, JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
-from gnomon.core.run_events import Arrived, Cancel, Ended, Event, Expired
+from gnomon.core.run_events import Arrived, Cancel, Ended, Event, Expired, name_of
 from gnomon.core.run_state import ENDS, RunStatus
-from gnomon.errors import IllegalTransition, StoreUnavailable
+from gnomon.errors import IllegalTransition, InvalidInput, StoreUnavailable
 from gnomon.store.backfills import SqlBackfills
 from gnomon.store.base import Decision
 from gnomon.store.database import Database, Row, Rows, UniqueViolation
 from gnomon.store.gates import Gates
 from gnomon.store.plans import Plans
 from gnomon.store.rows import FIRST_ID, document_of
-from gnomon.store.run_beginnings import begin, begin_at_once, give_up
+from gnomon.store.run_beginnings import UnfitConfig, begin, begin_at_once, give_up
 from gnomon.store.run_ends import ClaimWithin, WentOn, end_tasks, outcomes_of
 from gnomon.store.run_progress import Happened, Progress
 from gnomon.store.run_readers import RunReaders, find_run
@@ -84,7 +84,7 @@ class SqlRuns:
     async def begin(self, dag: Dag, asked: NewExecution, *, now: datetime) -> Run | None:
         try:
             return await begin_at_once(self._database, self._plans, dag, asked, now=now)
-        except StoreUnavailable:
+        except (StoreUnavailable, InvalidInput):
             raise
         except Exception:  # Whatever it is about this run: the long way gives it an end that says so.
             logger.exception("run %s cannot begin at once", asked.id)
@@ -101,7 +101,8 @@ class SqlRuns:
             except StoreUnavailable:
                 raise
             except Exception as error:  # Whatever it is about this run, the others must not wait for it.
-                logger.exception("run %s cannot begin", run_id)
+                if not isinstance(error, UnfitConfig):
+                    logger.exception("run %s cannot begin", run_id)
                 async with self._progress(around, now=now) as progress:
                     await give_up(progress, run_id, error)
             todo += progress.to_start
@@ -187,10 +188,10 @@ class SqlRuns:
             if run is None or run.tenant_id != tenant_id:
                 # By this session: one that waits for another, while it holds its own, may wait for ever.
                 found = await find_run(progress.session.fetch, tenant_id, run_id)
-                raise IllegalTransition("run", status=found.status, action=type(event).__name__.lower())
+                raise IllegalTransition("run", status=found.status, action=name_of(event))
             await progress.take({run_id: [event]})
         if run_id in progress.unreadable:
-            raise IllegalTransition("run", status="unreadable", action=type(event).__name__.lower())
+            raise IllegalTransition("run", status="unreadable", action=name_of(event))
         await self._follow(progress, now=now)
         return await self.get(tenant_id, run_id)
 

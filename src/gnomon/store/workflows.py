@@ -112,7 +112,9 @@ class RunStore(Protocol):
 
     async def begin(self, dag: Dag, asked: NewExecution, *, now: datetime) -> Run | None:
         """Ask for a run of this workflow and begin it, all at once. None if that takes more than one
-        statement, or if the workflow has changed: nothing has happened, so ask for it by `enqueue`."""
+        statement, or if the workflow has changed: nothing has happened, so ask for it by `enqueue`.
+
+        Raises InvalidInput for a configuration that it cannot run with."""
 
     async def start_now(self, run_ids: Collection[RunId], *, now: datetime, may_replace: bool = True) -> int:
         """Begin these at once, if their turn has come. If it fails, the next `start` does it.
@@ -122,7 +124,7 @@ class RunStore(Protocol):
         """
 
     async def act(self, tenant_id: TenantId, run_id: RunId, event: Event, *, now: datetime) -> Run:
-        """What a person does to a run. Raises RunNotFound, IllegalTransition."""
+        """What a person does to a run. Raises RunNotFound, IllegalTransition, InvalidInput."""
 
     async def send(
         self, tenant_id: TenantId, event: str, correlation: str, data: Document, *, now: datetime

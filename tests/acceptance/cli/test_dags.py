@@ -118,3 +118,12 @@ def test_a_run_is_cancelled_and_run_again(desk: Desk) -> None:
     assert desk.json("dag-run", "rerun", run)["status"] == "RUNNING"
     desk("dag-run", "approve", run, "check", "--reject")
     assert desk("dag-run", "watch", run, exit_code=1).stdout.splitlines()[-1] == f"run {run}: FAILED"
+
+
+def test_a_task_with_a_slash_in_its_name_is_approved(desk: Desk) -> None:
+    file = desk.folder / "slash.yaml"
+    file.write_text("name: slash\ntasks: [{name: a/b, approval: {}}]\n", encoding="utf-8")
+    desk("dag", "apply", str(file))
+    run = desk.json("dag", "trigger", "slash")["dag_run_id"]
+
+    assert desk.json("dag-run", "approve", run, "a/b")["status"] == "COMPLETED"

@@ -13,7 +13,7 @@ from gnomon.core.reference import Comparison
 from gnomon.core.schedule import CronTiming, Interval, Manual
 from gnomon.core.trigger_rule import TriggerRule
 from gnomon.core.workflow import Approval, AwaitEvent, Execute, FailureStrategy, Plan, SubDag
-from gnomon.core.workflow_document import read_dag
+from gnomon.core.workflow_document import read_dag, read_workflow
 from gnomon.errors import InvalidDag, InvalidInput
 
 ETL = """
@@ -143,7 +143,11 @@ def test_a_workflow_without_a_schedule_runs_when_somebody_asks() -> None:
         ([], "workflow", "expected `object`, got `array`."),
         ({"tasks": []}, "name", "is missing; a workflow needs it."),
         (dag({"name": "a"}, colour="red"), "colour", "is not a field of a workflow."),
-        (dag({"name": "a"}, failure_strategy="STOP"), "failure_strategy", "invalid enum value 'STOP'."),
+        (
+            dag({"name": "a"}, failure_strategy="STOP"),
+            "failure_strategy",
+            "invalid enum value 'STOP'; one of FAIL_FAST, FAIL_DOWNSTREAM, CONTINUE, PAUSE.",
+        ),
         (dag({"name": "a"}, config=[]), "config", "must be an object, not list."),
         (dag({"name": "a", "colour": "red"}), "tasks.a.colour", "is not a field of a task."),
         (dag({"name": "a", "fan_out": {"in": 1}}), "tasks.a.fan_out.in", "is not a field of a task."),
@@ -262,3 +266,24 @@ def test_a_task_that_reads_from_too_many_others_is_refused() -> None:
     }
     with pytest.raises(InvalidInput, match="payload: reads more than 100 results"):
         Plan.of(read_dag(dag(*({"name": name} for name in parents), reader)).workflow)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        {"approval": {}, "timeout_seconds": 3, "max_retries": 2, "payload": {"x": 1}},
+        {"event": {"name": "paid"}, "timeout_seconds": 5},
+        {"dag": "other", "queue": "slow"},
+        {"kind": "gnomon.dag"},
+    ],
+)
+def test_what_is_refused_today_is_still_read_where_it_was_kept(task: dict[str, Any]) -> None:
+    document = {"name": "x", "timezone": "Mars/X", "tasks": [{"name": "a", **task}]}
+    with pytest.raises(InvalidInput):
+        read_dag(document)
+    assert [one.name for one in read_workflow(document).tasks] == ["a"]
+
+
+def test_what_a_task_says_in_the_words_of_the_default_is_no_mistake() -> None:
+    task = {"name": "a", "approval": {}, "payload": {}, "queue": "default", "timeout_seconds": None}
+    assert read_dag({"name": "x", "tasks": [task]}).workflow.tasks[0].work == Approval()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from uuid import UUID
 
 from gnomon.core.dag import Dag, DagChange, NewDag, task_revision
 from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.run_events import Event as RunEvent
+from gnomon.core.run_events import name_of
 from gnomon.core.workflow import Execute
 from gnomon.proof import events
 from gnomon.testing.sim.network import Call
@@ -87,7 +86,7 @@ class FlowRecorder:
         _, run_id, event = call.args
         names = self._begun[run_id]
         task = getattr(event, "task", None)
-        self._act(run_id, _word(event), notes, None if task is None else names[task])
+        self._act(run_id, name_of(event), notes, None if task is None else names[task])
 
     def _cancelled(self, wanted: Collection[UUID], notes: Sequence[Note]) -> None:
         for run_id in wanted:
@@ -194,8 +193,3 @@ class FlowRecorder:
         elif note.item:
             self._recorder.changed(events.Cancelled, run_id, tx=note.tx)
             self._recorder.over(run_id)
-
-
-def _word(event: RunEvent) -> str:
-    """`RerunFailed` is `rerun_failed`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
