@@ -310,8 +310,8 @@ class JobFired(Conflict):
 class IllegalTransition(Conflict):
     code = "ILLEGAL_TRANSITION"
 
-    def __init__(self, noun: str, *, status: str, action: str) -> None:
-        super().__init__(f"A {noun} that is {status} cannot be changed by {action!r}.")
+    def __init__(self, noun: str, *, status: str, action: str, advice: str = "") -> None:
+        super().__init__(f"A {noun} that is {status} cannot be changed by {action!r}. {advice}".rstrip())
         self.status = status
         self.action = action
 

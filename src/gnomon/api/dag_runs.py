@@ -110,7 +110,7 @@ async def list_run_tasks(
     limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
     after: FromQuery[int] = -1,
 ) -> TaskPage:
-    """In the order of the definition. Empty before the run has begun."""
+    """In the order of the definition. Empty if the run has not begun, or never did."""
     if not -1 <= after < 1 << 31:
         raise InvalidInput("after", "is not the place of a task.")
     run = await request.verbs.runs.get(read_run_id(dag_run_id))

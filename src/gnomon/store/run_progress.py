@@ -21,7 +21,7 @@ from gnomon.core.run_state import ENDS, TaskState, TaskStatus
 from gnomon.core.workflow import Plan
 from gnomon.errors import IllegalTransition, StoreUnavailable
 from gnomon.store.database import Row, Rows, Session
-from gnomon.store.gates import wanted
+from gnomon.store.gates import note_unbegun, wanted
 from gnomon.store.plans import Plans, UnreadablePlan
 from gnomon.store.run_releases import Releases
 from gnomon.store.run_rows import (
@@ -227,6 +227,7 @@ class Progress:
         for _ in range(ROUNDS_MAX):
             await self.session.fetch("run_stop", run_id=run_id)
             rows = await self.session.fetch("run_waiting_end", run_id=run_id, now=self.now)
+            await note_unbegun(self.session, rows, now=self.now)
             ended += [
                 Ended(row["task"], row["round"], TaskStatus.CANCELLED, item=row["item"]) for row in rows
             ]
