@@ -127,7 +127,7 @@ async def cancel_dag_run(dag_run_id: FromPath[str], request: Call) -> RunAnswer:
 
 @post("/v1/dag-runs/{dag_run_id:str}/pause", policy=WRITES, status_code=200)
 async def pause_dag_run(dag_run_id: FromPath[str], request: Call) -> RunAnswer:
-    """Nothing new of it begins. What runs goes on to its end."""
+    """Nothing new of it begins, nor of the runs inside of it. What runs goes on to its end."""
     return run_answer(await request.verbs.runs.pause(read_run_id(dag_run_id)))
 
 

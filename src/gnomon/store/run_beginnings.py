@@ -41,7 +41,8 @@ async def begin(progress: Progress, run_id: UUID) -> None:
         state, tasks = born(plan, nesting=nesting, time=time)
         events = [Started(), Cancel()]
     known = dict(enumerate(tasks))
-    changes = after(plan, State(state, known), events, now=progress.now)
+    before = State(state, known, is_outer_held=progress.is_held(outer))
+    changes = after(plan, before, events, now=progress.now)
     assert isinstance(changes, Changes), "a run that begins has all its rows"
     run = _run(progress, row, changes.run)
     await _add(progress, run, known | dict(changes.tasks))
