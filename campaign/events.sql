@@ -58,7 +58,7 @@ CREATE TRIGGER campaign_elected AFTER INSERT OR UPDATE ON shards
 
 -- Workflows. What happens to a run happens while its row is locked.
 CREATE TRIGGER campaign_run_began AFTER INSERT ON dag_runs
-    FOR EACH ROW EXECUTE FUNCTION campaign_note('run');
+    FOR EACH ROW WHEN (NEW.has_tasks) EXECUTE FUNCTION campaign_note('run');
 CREATE TRIGGER campaign_run_stopped AFTER UPDATE ON dag_runs
     FOR EACH ROW WHEN (NEW.ends_as = 'CANCELLED' AND OLD.ends_as IS NULL) EXECUTE FUNCTION campaign_note('run_stop');
 CREATE TRIGGER campaign_run_held AFTER UPDATE ON dag_runs

@@ -317,10 +317,11 @@ class JobFired(Conflict):
 class IllegalTransition(Conflict):
     code = "ILLEGAL_TRANSITION"
 
-    def __init__(self, noun: str, *, status: str, action: str) -> None:
+    def __init__(self, noun: str, *, status: str, action: str, advice: str = "") -> None:
         article = "An" if noun[0] in "aeiou" else "A"
         # Not by repr: both may be words of an enumeration.
-        super().__init__(f"{article} {noun} that is {status} cannot be changed by '{action}'.")
+        what = f"{article} {noun} that is {status} cannot be changed by '{action}'."
+        super().__init__(f"{what} {advice}".rstrip())
         self.status = status
         self.action = action
 

@@ -28,7 +28,7 @@ from gnomon.core.execution import ExecutionId, NewExecution
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import DEFAULT_TENANT, JobId, TenantId
 from gnomon.core.lease import Leased
-from gnomon.core.lifecycle import JobAction
+from gnomon.core.lifecycle import Cancelled, JobAction
 from gnomon.core.occurrence import Firing, Occurrence
 from gnomon.core.run_events import RerunFailed
 from gnomon.core.run_state import RunStatus
@@ -235,6 +235,44 @@ async def test_what_has_not_begun_of_a_cancelled_backfill_never_will(flows: Work
     assert await work_off(flows) == 1
     await go_on(flows)
     assert await claim(flows) == []
+    assert await states(flows, backfill) == "CXX"
+
+
+@pytest.mark.parametrize(("action", "rest"), [(PAUSE, "WW"), (CANCEL, "XX")])
+async def test_the_numbers_of_a_backfill_that_begins_no_more_runs_follow_those_under_way(
+    flows: WorkflowStore, action: BackfillAction, rest: str
+) -> None:
+    store = flows.dags.backfills
+    backfill = await asked(flows, await create_dag(flows, tasks_of(chain(1))), days(5), concurrency=3)
+    await go_on(flows)
+    [fine, broken, stopped, *_] = await store.times(DEFAULT_TENANT, backfill.id, limit=100)
+    leased = {one.nominal_time: one for one in await claim(flows)}
+    assert stopped.run_id is not None
+
+    await store.act(DEFAULT_TENANT, backfill.id, action, now=NOW)
+    assert await states(flows, backfill) == "RRR" + rest
+    await finish(flows, leased[fine.nominal_time])
+    await finish(flows, leased[broken.nominal_time], outcome=BROKEN)
+    await flows.executions.cancel(DEFAULT_TENANT, [stopped.run_id], now=NOW)
+    await finish(flows, leased[stopped.nominal_time], outcome=Cancelled())
+
+    assert await states(flows, backfill) == "CFX" + rest
+    found = await look(flows, backfill)
+    assert (found.running, found.completed, found.failed) == (0, 1, 1)
+    assert not await flows.runs.wait_for_us(now=NOW)
+
+
+async def test_a_run_of_a_paused_backfill_that_is_cancelled_before_it_began_is_settled(
+    flows: WorkflowStore,
+) -> None:
+    store = flows.dags.backfills
+    backfill = await asked(flows, await create_dag(flows, tasks_of(chain(1))), days(2))
+    [run_id] = await store.advance(now=NOW, limit=10)
+    await store.act(DEFAULT_TENANT, backfill.id, PAUSE, now=NOW)
+
+    await flows.executions.cancel(DEFAULT_TENANT, [ExecutionId(run_id)], now=NOW)
+
+    assert await states(flows, backfill) == "XW"
 
 
 async def test_a_backfill_of_a_workflow_that_is_gone_ends(flows: WorkflowStore) -> None:
@@ -473,6 +511,5 @@ async def test_whatever_happens_a_backfill_does_as_a_list_of_letters_does(
         model.go_on()
         found = await look(flows, backfill)
         assert found.status is model.status
-        if model.status is BackfillStatus.RUNNING:
-            assert await states(flows, backfill) == "".join(model.times)
+        assert await states(flows, backfill) == "".join(model.times)
         assert found.running <= concurrency

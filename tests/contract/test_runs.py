@@ -407,6 +407,80 @@ async def test_a_cancel_reaches_the_runs_inside(flows: WorkflowStore) -> None:
     assert await statuses(flows, outer) == "X"
 
 
+async def test_a_pause_reaches_the_runs_inside(flows: WorkflowStore) -> None:
+    await create_dag(flows, tasks_of(chain(2)), "leaf")
+    middle = [{"name": "t", "dag": "leaf"}, {"name": "u", "dag": "leaf", "depends_on": ["t"]}]
+    await create_dag(flows, middle, "middle")
+    outer = await start_run(flows, await create_dag(flows, [{"name": "t", "dag": "middle"}]))
+    between = RunId((await all_tasks(flows, outer))[0].executions[0])
+    leaf = RunId((await all_tasks(flows, between))[0].executions[0])
+    inside = [between, leaf]
+    [leased] = await claim(flows)
+
+    assert await act(flows, outer, Pause()) is RunStatus.PAUSED
+    assert [(await run_of(flows, one)).status for one in inside] == [RunStatus.PAUSED] * 2
+    await finish(flows, leased)  # What runs goes on to its end; what follows waits, however deep.
+    assert await statuses(flows, leaf) == "CR"
+    assert await claim(flows) == []
+    with pytest.raises(IllegalTransition, match="Let the run around it go on"):
+        await act(flows, leaf, Resume())
+
+    assert await act(flows, outer, Resume()) is RunStatus.RUNNING
+    assert [(await run_of(flows, one)).status for one in inside] == [RunStatus.RUNNING] * 2
+    assert await work_off(flows) == 3
+    assert (await run_of(flows, outer)).status is RunStatus.COMPLETED
+
+
+async def test_a_run_inside_that_somebody_paused_stays_so_when_the_one_around_it_goes_on(
+    flows: WorkflowStore,
+) -> None:
+    await create_dag(flows, tasks_of(chain(1)), "inner")
+    outer = await start_run(flows, await create_dag(flows, [{"name": "t", "dag": "inner"}]))
+    inner = RunId((await all_tasks(flows, outer))[0].executions[0])
+
+    assert await act(flows, inner, Pause()) is RunStatus.PAUSED
+    await act(flows, outer, Pause())
+    assert await act(flows, outer, Resume()) is RunStatus.RUNNING
+    assert (await run_of(flows, inner)).status is RunStatus.PAUSED
+    assert await claim(flows) == []
+
+    assert await act(flows, inner, Resume()) is RunStatus.RUNNING
+    assert await work_off(flows) == 1
+    assert (await run_of(flows, outer)).status is RunStatus.COMPLETED
+
+
+async def test_a_run_that_begins_inside_of_a_paused_one_waits_with_it(flows: WorkflowStore) -> None:
+    one_at_a_time = {"type": "manual", "overlap_policy": "queue"}
+    inner = await create_dag(flows, tasks_of(chain(1)), "inner", schedule=one_at_a_time)
+    await start_run(flows, inner)
+    tasks = [{"name": "t", "dag": "inner"}, {"name": "bad", "kind": "echo", "max_retries": 0}]
+    outer = await start_run(flows, await create_dag(flows, tasks, failure_strategy="PAUSE"))
+    waiting = RunId((await all_tasks(flows, outer))[0].executions[0])
+    [first, bad] = await claim(flows)
+
+    await finish(flows, bad, outcome=BROKEN)  # A person is asked: that is a pause, too.
+    assert (await run_of(flows, outer)).status is RunStatus.PAUSED
+    await finish(flows, first)  # Now it is its turn.
+    await flows.runs.start(now=NOW, limit=10)
+    assert (await run_of(flows, waiting)).status is RunStatus.PAUSED
+    assert await claim(flows) == []
+
+    assert await act(flows, outer, Skip(1)) is RunStatus.RUNNING
+    assert await work_off(flows) == 1
+    assert (await run_of(flows, outer)).status is RunStatus.COMPLETED
+
+
+async def test_a_cancel_reaches_the_runs_inside_of_a_paused_one(flows: WorkflowStore) -> None:
+    await create_dag(flows, tasks_of(chain(2)), "inner")
+    outer = await start_run(flows, await create_dag(flows, [{"name": "t", "dag": "inner"}]))
+    await act(flows, outer, Pause())
+
+    await flows.executions.cancel(DEFAULT_TENANT, [outer], now=NOW)
+
+    assert (await run_of(flows, outer)).status is RunStatus.CANCELLED
+    assert await claim(flows) == []
+
+
 async def test_a_workflow_that_is_not_there_fails_its_task(flows: WorkflowStore) -> None:
     run_id = await start_run(flows, await create_dag(flows, [{"name": "gate", "dag": "nowhere"}, THEN]))
 

@@ -111,7 +111,7 @@ async def list_run_tasks(
     limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
     after: FromQuery[int] = -1,
 ) -> TaskPage:
-    """In the order of the definition. Empty before the run has begun."""
+    """In the order of the definition. Empty if the run has not begun, or never did."""
     if not -1 <= after < 1 << 31:
         raise InvalidInput("after", "is not the place of a task.")
     run = await request.verbs.runs.get(read_run_id(dag_run_id))
@@ -128,7 +128,7 @@ async def cancel_dag_run(dag_run_id: FromPath[str], request: Call) -> RunAnswer:
 
 @post("/v1/dag-runs/{dag_run_id:str}/pause", policy=WRITES, status_code=200)
 async def pause_dag_run(dag_run_id: FromPath[str], request: Call) -> RunAnswer:
-    """Nothing new of it begins. What runs goes on to its end."""
+    """Nothing new of it begins, nor of the runs inside of it. What runs goes on to its end."""
     return run_answer(await request.verbs.runs.pause(read_run_id(dag_run_id)))
 
 

@@ -86,7 +86,7 @@ def cancel(talk: Talk, run: Run) -> None:
 @app.command("pause")
 @talks
 def pause_run(talk: Talk, run: Run) -> None:
-    """Nothing new of it begins. What runs goes on to its end."""
+    """Nothing new of it begins, nor of the runs inside of it. What runs goes on to its end."""
     talk.show(talk.server.post(path_of("dag-runs", run, "pause")))
 
 

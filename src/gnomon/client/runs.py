@@ -111,7 +111,7 @@ class Runs:
         return await self.get(run_id)
 
     async def pause(self, run_id: RunId) -> Run:
-        """Nothing new of it begins. What runs goes on to its end."""
+        """Nothing new of it begins, nor of the runs inside of it. What runs goes on to its end."""
         return await self._act(run_id, Pause())
 
     async def resume(self, run_id: RunId) -> Run:

@@ -11,7 +11,8 @@ a person, a deadline that has passed):
    children, in one question; only a cascade of skipped tasks asks more, twice as many rows each time.
 3. Write `Changes`: one UPDATE for all rows of `tasks`, with the values given; one for the run; one INSERT
    for what `releases` begin, at the run's gate if `is_held`. `sweep` and `gate` are one UPDATE each, and
-   rare. If `has_ended` and the run is inside another, that one gets an `Ended`, in the same transaction.
+   rare. If `has_ended` and the run is inside another, that one gets an `Ended`, in the same transaction; if
+   the `gate` moves, the runs inside of this one get an `OuterTurned`.
 
 What is read and written grows with the out-degree of the task that ended, plus what ends because of it.
 Every task ends once, so a whole run costs its tasks and edges once, however they are cut into transactions.
@@ -42,6 +43,7 @@ from gnomon.core.run_events import (
     Fail,
     GiveUp,
     Needs,
+    OuterTurned,
     Pause,
     Reject,
     Report,
@@ -89,7 +91,7 @@ def after(plan: Plan, state: State, events: Sequence[Event], *, now: datetime) -
         for event in events:
             _take(book, event)
             book.tell()
-            book.run = with_(book.run, status=_status(plan, book.run))
+            book.run = with_(book.run, status=_status(plan, book.run, is_outer_held=book.is_outer_held))
     except Lacking as lacking:
         return lacking.needs
     return book.changes()
@@ -123,6 +125,8 @@ def _take(book: Book, event: Event) -> None:
                 book.decide(book.plan.graph.roots)
         case Ended() | Arrived() | Expired():
             _report(book, event)
+        case OuterTurned():
+            pass  # The status follows.
         case GiveUp():
             if not book.is_stopping and not book.run.status.is_final:
                 _give_up(book, event)
@@ -207,6 +211,13 @@ def _act(book: Book, event: Event) -> None:
                 raise IllegalTransition(
                     "run with failed tasks to decide about", status=book.run.status, action="resume"
                 )
+            if book.is_outer_held:
+                raise IllegalTransition(
+                    "run inside of one that is paused",
+                    status=book.run.status,
+                    action="resume",
+                    advice="Let the run around it go on.",
+                )
             book.run = with_(book.run, is_paused=False)
         case Approve() | Reject():
             _decided(book, event)
@@ -231,10 +242,10 @@ def _decided(book: Book, event: Decision) -> None:
         book.end(event.task, TaskStatus.FAILED)
 
 
-def _status(plan: Plan, run: RunState) -> RunStatus:
-    """The status of a run follows from its counters."""
+def _status(plan: Plan, run: RunState, *, is_outer_held: bool) -> RunStatus:
+    """The status of a run follows from its counters, and from the run around it."""
     if run.left:
-        is_held = (run.is_paused or run.halted) and run.ends_as is None
+        is_held = (run.is_paused or run.halted or is_outer_held) and run.ends_as is None
         return _R.PENDING if run.status is _R.PENDING else _R.PAUSED if is_held else _R.RUNNING
     if run.ends_as is _R.CANCELLED and run.cancelled:
         return _R.CANCELLED

@@ -39,6 +39,7 @@ class Book:
     tasks: dict[int, TaskState]
     results: dict[int, Document | None]
     too_large: frozenset[int]
+    is_outer_held: bool = False
     changed: dict[int, TaskState] = field(default_factory=dict)
     releases: dict[int, Release] = field(default_factory=dict)
     new_results: dict[int, Document] = field(default_factory=dict)
@@ -48,7 +49,8 @@ class Book:
 
     @classmethod
     def of(cls, plan: Plan, state: State, *, now: datetime) -> Book:
-        return cls(plan, state.run, now, state.run, dict(state.tasks), dict(state.results), state.too_large)
+        tasks, results = dict(state.tasks), dict(state.results)
+        return cls(plan, state.run, now, state.run, tasks, results, state.too_large, state.is_outer_held)
 
     def changes(self) -> Changes:
         releases = tuple(self.releases[task] for task in sorted(self.releases))

@@ -59,6 +59,11 @@ class GiveUp:
     after: frozenset[int]
 
 
+@dataclass(frozen=True, slots=True)
+class OuterTurned:
+    """The run around it was paused, or goes on again. `State.is_outer_held` says which."""
+
+
 # What comes in from a person --------------------------------------------------------------------------
 
 
@@ -137,7 +142,7 @@ class Fail:
 Repair: TypeAlias = "Rerun | RerunFailed | Retry | Skip | Succeed | Fail"
 Decision: TypeAlias = "Approve | Reject"
 Report: TypeAlias = "Ended | Arrived | Expired"
-Event: TypeAlias = "Started | Report | GiveUp | Decision | Cancel | Pause | Resume | Repair"
+Event: TypeAlias = "Started | Report | GiveUp | OuterTurned | Decision | Cancel | Pause | Resume | Repair"
 
 
 def name_of(event: Event) -> str:
@@ -188,13 +193,15 @@ class State:
     """What a store has loaded of a run. The result of a task that is not COMPLETED is None.
 
     `too_large` are tasks whose results were asked for and left where they are: those of the items of a
-    fan-out, if they are together larger than one result may be.
+    fan-out, if they are together larger than one result may be. `is_outer_held`: it is a task of a run that
+    is PAUSED, so nothing of it begins either.
     """
 
     run: RunState
     tasks: Mapping[int, TaskState] = field(default_factory=dict)
     results: Mapping[int, Document | None] = field(default_factory=dict)
     too_large: frozenset[int] = frozenset()
+    is_outer_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,6 @@ class SqlBackfills:
         if not locked:
             return []
         [row] = locked
-        await session.fetch("backfill_settle", backfill_id=backfill_id)
         running = len(await session.fetch("backfill_running", backfill_id=backfill_id))
         free = room(BackfillStatus(row["status"]), concurrency=row["concurrency"], running=running)
         if not free:

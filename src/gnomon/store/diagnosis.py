@@ -44,6 +44,18 @@ INVARIANTS = (
         "No run with these keys can be made. Trigger without the key meanwhile, and report it.",
     ),
     Invariant(
+        "run-numbers", "doctor_run_numbers", "The numbers of a run of a workflow are those of its tasks.",
+        _BUG,
+    ),
+    Invariant(
+        "run-ends", "doctor_run_ends", "Of a run of a workflow that has ended, nothing waits or runs.",
+        _BUG,
+    ),
+    Invariant(
+        "released-tasks", "doctor_released_tasks", "Each task of a run that was released has an execution.",
+        _BUG,
+    ),
+    Invariant(
         "due-times", "doctor_due_times", "What is due has been fired within a minute.",
         "Is a scheduler running? Start one: gnomon scheduler. If one is, look for the job in its log.",
         is_of_time=True,

@@ -27,7 +27,7 @@ from gnomon.store.changes import are_plain_endings, change_rows, ending_rows, fi
 from gnomon.store.claimer import AskedBefore, Claimer
 from gnomon.store.database import Database, Row, Rows, UniqueViolation, again_after_deadlock
 from gnomon.store.enqueuing import are_plain, enqueue_and_admit, enqueue_plain
-from gnomon.store.gates import Gates
+from gnomon.store.gates import Gates, note_unbegun
 from gnomon.store.lanes import Lanes
 from gnomon.store.prospects import Prospects
 from gnomon.store.revisions import Revisions
@@ -237,7 +237,8 @@ class SqlExecutions:
             # locked by us and stays; for the rest, look again.
             for _ in range(ROUNDS_MAX):
                 await session.fetch("executions_stop", wanted, tenant_id=tenant_id)
-                await session.fetch("executions_end_waiting", wanted, tenant_id=tenant_id, now=now)
+                ended = await session.fetch("executions_end_waiting", wanted, tenant_id=tenant_id, now=now)
+                await note_unbegun(session, ended, now=now)
                 rows = await session.fetch("executions_get", wanted, tenant_id=tenant_id)
                 found = [execution_of(row, now=now) for row in rows]
                 if all(one.status.is_final or one.cancel_requested for one in found):

@@ -6,7 +6,7 @@ count the same slot as free. Everybody may call `admit` at any time; to call it 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
@@ -15,7 +15,7 @@ from gnomon.core.job import JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
 from gnomon.errors import StoreUnavailable
-from gnomon.store.database import Database, Rows, Session
+from gnomon.store.database import Database, Row, Rows, Session
 from gnomon.store.rows import FIRST_ID, LAST_ID
 
 ADMIT_LIMIT_MAX = 10_000
@@ -82,7 +82,8 @@ async def replace_runs(session: Session, job_id: JobId, *, by: Collection[UUID],
     """
     for _ in range(ROUNDS_MAX):
         await session.fetch("replaced_stop", job_id=job_id)
-        await session.fetch("replaced_end", wanted(by), job_id=job_id, now=now)
+        ended = await session.fetch("replaced_end", wanted(by), job_id=job_id, now=now)
+        await note_unbegun(session, ended, now=now)
         if not await session.fetch("replaced_remain", wanted(by), job_id=job_id):
             return
     raise StoreUnavailable(f"Executions of job {job_id} moved away {ROUNDS_MAX} times in a row. Ask again.")
@@ -92,10 +93,18 @@ async def end_runs(session: Session, *, job_id: JobId, tenant_id: TenantId, now:
     """End what waits of a job and ask what runs to stop. Claims and retries move executions: as above."""
     for _ in range(ROUNDS_MAX):
         await session.fetch("job_running_stop", job_id=job_id, tenant_id=tenant_id)
-        await session.fetch("job_waiting_end", job_id=job_id, tenant_id=tenant_id, now=now)
+        ended = await session.fetch("job_waiting_end", job_id=job_id, tenant_id=tenant_id, now=now)
+        await note_unbegun(session, ended, now=now)
         if not await session.fetch("job_still_runs", job_id=job_id, tenant_id=tenant_id):
             return
     raise StoreUnavailable(f"Executions of job {job_id} moved away {ROUNDS_MAX} times in a row. Ask again.")
+
+
+async def note_unbegun(session: Session, ended: Sequence[Row], *, now: datetime) -> None:
+    """Executions of workflows that ended while they waited: the runs among them stay in the history."""
+    if ended:
+        ids = [row["execution_id"] for row in ended]
+        await session.fetch("runs_unbegun_add", wanted(ids), now=now)
 
 
 async def watch(session: Session, job_id: UUID, *, awaited: bool) -> None:

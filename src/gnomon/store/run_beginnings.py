@@ -42,7 +42,8 @@ async def begin(progress: Progress, run_id: UUID) -> None:
     except InvalidInput as error:
         raise UnfitConfig(str(error)) from None
     known = dict(enumerate(tasks))
-    changes = after(plan, State(state, known), [Started()], now=progress.now)
+    before = State(state, known, is_outer_held=progress.is_held(outer))
+    changes = after(plan, before, [Started()], now=progress.now)
     assert isinstance(changes, Changes), "a run that begins has all its rows"
     run = _run(progress, row, changes.run)
     await _add(progress, run, known | dict(changes.tasks))

@@ -26,17 +26,19 @@ from gnomon.core.run_events import (
     Gate,
     GiveUp,
     Needs,
+    OuterTurned,
     State,
 )
-from gnomon.core.run_state import ENDS, TaskState, TaskStatus
+from gnomon.core.run_state import ENDS, RunStatus, TaskState, TaskStatus
 from gnomon.core.workflow import Plan
 from gnomon.errors import GnomonError, IllegalTransition, StoreUnavailable
 from gnomon.store.database import Row, Rows, Session
-from gnomon.store.gates import wanted
+from gnomon.store.gates import note_unbegun, wanted
 from gnomon.store.plans import Plans, UnreadablePlan
 from gnomon.store.run_releases import Releases
 from gnomon.store.run_rows import (
     LockedRun,
+    Outer,
     ended_run_rows,
     locked_run,
     note_rows,
@@ -91,6 +93,14 @@ class Progress:
         # What this transaction has changed is in its own rows, too.
         self.runs |= {row["id"]: locked_run(row) for row in rows if row["has_tasks"]}
 
+    def is_held(self, outer: Outer | None) -> bool:
+        """Whether a run with this one around it must not begin anything."""
+        return (
+            outer is not None
+            and outer.run_id in self.runs
+            and self.runs[outer.run_id].state.status is RunStatus.PAUSED
+        )
+
     async def take(self, happened: Happened) -> None:
         """All that follows from these events, and from what follows."""
         while happened:
@@ -142,7 +152,10 @@ class Progress:
             return None
 
     async def _after(self, run_id: UUID, known: _Loaded, events: Sequence[Event]) -> Changes | Needs:
-        state = State(self.runs[run_id].state, known.tasks, known.results, frozenset(known.too_large))
+        run = self.runs[run_id]
+        state = State(
+            run.state, known.tasks, known.results, frozenset(known.too_large), self.is_held(run.outer)
+        )
         return after(await self._plan(run_id), state, events, now=self.now)
 
     async def _plan(self, run_id: UUID) -> Plan:
@@ -188,6 +201,8 @@ class Progress:
                     "run_hold" if change.gate is Gate.HOLD else "run_let_go", run_id=run_id
                 )
                 self.has_let_go |= change.gate is Gate.LET_GO
+                for inner in await self._lock_inside(run_id):
+                    follows.setdefault(inner, []).append(OuterTurned())
             if change.sweep:
                 for stopped, events in (await self._sweep(run_id)).items():
                     follows.setdefault(stopped, []).extend(events)
@@ -240,6 +255,7 @@ class Progress:
         for _ in range(ROUNDS_MAX):
             await self.session.fetch("run_stop", run_id=run_id)
             rows = await self.session.fetch("run_waiting_end", run_id=run_id, now=self.now)
+            await note_unbegun(self.session, rows, now=self.now)
             ended += [
                 Ended(row["task"], row["round"], TaskStatus.CANCELLED, item=row["item"]) for row in rows
             ]
@@ -249,11 +265,14 @@ class Progress:
             raise StoreUnavailable(
                 f"Tasks of run {run_id} moved away {ROUNDS_MAX} times in a row. Ask again."
             )
+        follows: Happened = {inner: [Cancel()] for inner in await self._lock_inside(run_id)}
+        return follows | {run_id: ended} if ended else follows
+
+    async def _lock_inside(self, run_id: UUID) -> list[UUID]:
         inside = [row["id"] for row in await self.session.fetch("runs_inside", run_id=run_id)]
         if inside:
             await self.lock(inside)
-        follows: Happened = {inner: [Cancel()] for inner in inside}
-        return follows | {run_id: ended} if ended else follows
+        return inside
 
     async def _end(self, changes: Mapping[UUID, Changes]) -> Happened:
         ended = [

@@ -20,7 +20,7 @@ from gnomon.errors import IllegalTransition, InvalidInput, StoreUnavailable
 from gnomon.store.backfills import SqlBackfills
 from gnomon.store.base import Decision
 from gnomon.store.database import Database, Row, Rows, UniqueViolation
-from gnomon.store.gates import Gates
+from gnomon.store.gates import Gates, note_unbegun
 from gnomon.store.plans import Plans
 from gnomon.store.rows import FIRST_ID, document_of
 from gnomon.store.run_beginnings import UnfitConfig, begin, begin_at_once, give_up
@@ -165,7 +165,8 @@ class SqlRuns:
             before = await session.fetch("executions_in_runs", ours, tenant_id=tenant_id)
             live = [row for row in before if row["outcome"] is None]
             # What is claimed in between ends its queue row first, and is then asked to stop.
-            await session.fetch("executions_end_waiting", ours, tenant_id=tenant_id, now=now)
+            waited = await session.fetch("executions_end_waiting", ours, tenant_id=tenant_id, now=now)
+            await note_unbegun(session, waited, now=now)
             await session.fetch("executions_stop", ours, tenant_id=tenant_id)
             ended = await outcomes_of(progress, [row["execution_id"] for row in live])
             happened: Happened = {}
@@ -188,7 +189,8 @@ class SqlRuns:
             if run is None or run.tenant_id != tenant_id:
                 # By this session: one that waits for another, while it holds its own, may wait for ever.
                 found = await find_run(progress.session.fetch, tenant_id, run_id)
-                raise IllegalTransition("run", status=found.status, action=name_of(event))
+                advice = "It never began: trigger its workflow anew." if found.status.is_final else ""
+                raise IllegalTransition("run", status=found.status, action=name_of(event), advice=advice)
             await progress.take({run_id: [event]})
         if run_id in progress.unreadable:
             raise IllegalTransition("run", status="unreadable", action=name_of(event))

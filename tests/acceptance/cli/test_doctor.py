@@ -13,6 +13,14 @@ from tests.acceptance.test_api import first_key, node
 from tests.conftest import MakeDatabase
 from tests.postgres import PostgresServer
 
+# Of its tasks, one is with a queue that nobody serves.
+FLOW = """
+name: flow
+tasks:
+  - {name: waits, kind: dummy, queue: nobody}
+  - {name: after, kind: dummy, depends_on: [waits]}
+"""
+
 # A way to break each invariant, by hand: what no verb of ours would ever do.
 BREAKAGES = {
     "one-place": "DELETE FROM queue",
@@ -21,7 +29,11 @@ BREAKAGES = {
     "revisions": "UPDATE jobs SET revision = 99",
     "dead-letters": "INSERT INTO dead_letters (execution_id, tenant_id, job_id, reason, attempts, died_at)"
     " SELECT execution_id, tenant_id, job_id, 'permanent', 1, 0 FROM queue",
-    "unique-keys": "INSERT INTO unique_keys SELECT tenant_id, job_id, 'x', randomblob(16) FROM queue",
+    "unique-keys": "INSERT INTO unique_keys SELECT tenant_id, job_id, 'x', randomblob(16) FROM queue"
+    " WHERE NOT in_run",
+    "run-numbers": "UPDATE dag_runs SET completed = completed + 1",
+    "run-ends": "UPDATE dag_runs SET status = 'FAILED', finished_at = 1",
+    "released-tasks": "DELETE FROM executions WHERE dag_run_id IS NOT NULL",
     "due-times": "UPDATE jobs SET next_run_time = 1",
     "leases": "INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, claim,"
     " attempts, crashes, worker, started_at, lease_until, request_id) SELECT execution_id, tenant_id, job_id,"
@@ -35,6 +47,9 @@ def test_each_invariant_holds_in_a_good_store_and_is_seen_to_be_broken(tmp_path:
         desk = Desk(tmp_path, up.url, first_key(up))
         desk("job", "create", "a", "--kind", "dummy", "--cron", "0 9 * * *")
         desk("job", "trigger", "a", "--in", "1d")
+        (tmp_path / "flow.yaml").write_text(FLOW, encoding="utf-8")
+        desk("dag", "apply", str(tmp_path / "flow.yaml"))
+        desk("dag", "trigger", "flow")
         good = desk("doctor").stdout
         assert "WRONG" not in good
         assert good.count("ok ") == len(INVARIANTS) + 1

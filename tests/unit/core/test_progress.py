@@ -13,10 +13,12 @@ from gnomon.core.run_events import (
     Cancel,
     Changes,
     Ended,
+    Event,
     Expired,
     Fail,
     Gate,
     Needs,
+    OuterTurned,
     Pause,
     Reject,
     Rerun,
@@ -228,6 +230,26 @@ def test_a_paused_run_holds_what_begins_until_it_is_resumed() -> None:
     assert run.send(Resume()).gate is Gate.LET_GO
     run.succeed("b")
     assert run.run.status is RunStatus.COMPLETED
+
+
+def test_a_run_inside_of_a_paused_one_is_held_with_it_and_for_its_own_reasons() -> None:
+    plan = plan_of(task("a"))
+    run = Bench(plan).start()
+
+    def turned(*events: Event, is_outer_held: bool) -> Changes:
+        state = State(run.run, run.rows, is_outer_held=is_outer_held)
+        changes = after(plan, state, [*events, OuterTurned()], now=NOON)
+        assert isinstance(changes, Changes)
+        run.run = changes.run
+        return changes
+
+    assert turned(is_outer_held=True).gate is Gate.HOLD
+    with pytest.raises(IllegalTransition, match="Let the run around it go on"):
+        turned(Resume(), is_outer_held=True)
+    assert turned(Pause(), is_outer_held=True).gate is None
+    assert turned(is_outer_held=False).run.status is RunStatus.PAUSED
+    assert turned(Resume(), is_outer_held=False).gate is Gate.LET_GO
+    assert turned(Cancel(), is_outer_held=True).run.status is RunStatus.RUNNING
 
 
 def test_a_rerun_from_the_failed_tasks_keeps_what_succeeded() -> None:

@@ -61,10 +61,12 @@ def _waiting_since(run: Run) -> datetime | None:
 
 
 def _is_held(index: Index, run: Run) -> bool:
-    """Whether it belongs to a run of a workflow that waits for a person."""
+    """Whether it belongs to a run of a workflow that waits for a person, or is inside of one that does."""
     birth = run.births[0]
     replay = index.replays.get(birth.dag) if isinstance(birth, DagRelease) else None
-    return replay is not None and replay.held_at is not None
+    while replay is not None and replay.held_at is None:
+        replay = index.replays.get(replay.dag.outer or "")
+    return replay is not None
 
 
 def _deadline(index: Index, run: Run, since: datetime) -> datetime:

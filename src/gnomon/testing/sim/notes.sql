@@ -12,6 +12,7 @@ BEGIN
 END;
 
 CREATE TEMP TRIGGER noted_start AFTER INSERT ON main.dag_runs
+WHEN NEW.has_tasks
 BEGIN
     INSERT INTO noted (tx, what, run, dag, task, round, item, job, rev, word)
     VALUES (this_tx(), 'start', NEW.id, NEW.id, NULL, NULL, NULL, NEW.dag_id, NEW.base, NEW.ends_as);

@@ -15,4 +15,4 @@ WITH found AS MATERIALIZED (
     INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at)
     SELECT execution_id, tenant_id, 'CANCELLED', claim, attempts, due, :now FROM gone
 )
-SELECT task, round, item FROM gone
+SELECT execution_id, task, round, item FROM gone

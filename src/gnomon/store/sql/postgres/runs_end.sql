@@ -1,4 +1,4 @@
--- The execution of a run ends with the run.
+-- The execution of a run ends with the run. A time of a backfill is settled by the first end of its run.
 WITH gone AS (
     DELETE FROM queue
     USING unnest(:ended_run.id::uuid[], :ended_run.outcome::text[], :ended_run.result::json[],
@@ -13,6 +13,11 @@ WITH gone AS (
     SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.' || lower(outcome), :now,
            array_agg(execution_id)
     FROM gone WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, outcome
+), settled AS (
+    UPDATE backfill_times
+    SET state = (SELECT gone.outcome FROM gone WHERE gone.execution_id = backfill_times.execution_id)
+    WHERE execution_id = ANY (ARRAY(SELECT gone.execution_id FROM gone WHERE gone.nominal_time IS NOT NULL))
+      AND state = 'RUNNING'
 ), succeeded AS (
     INSERT INTO job_completions (job_id, tenant_id, completed_at)
     SELECT DISTINCT job_id, tenant_id, :now::timestamptz FROM gone

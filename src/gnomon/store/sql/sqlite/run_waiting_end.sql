@@ -10,7 +10,7 @@ WHERE executions.dag_run_id = :run_id AND coalesce(queue.waits_for, '') <> 'task
   AND EXISTS (SELECT 1 FROM event_followers)
 GROUP BY queue.tenant_id;
 
-SELECT executions.task, executions.round, executions.item
+SELECT queue.execution_id, executions.task, executions.round, executions.item
 FROM queue JOIN executions ON executions.id = queue.execution_id
 WHERE executions.dag_run_id = :run_id AND coalesce(queue.waits_for, '') <> 'tasks';
 

@@ -15,6 +15,10 @@ WHERE awaited AND outcome = 'COMPLETED'
 ON CONFLICT (job_id) DO UPDATE
 SET completed_at = max(job_completions.completed_at, excluded.completed_at);
 
+UPDATE backfill_times
+SET state = (SELECT ended_run.outcome FROM ended_run WHERE ended_run.id = backfill_times.execution_id)
+WHERE execution_id IN (SELECT id FROM ended_run) AND state = 'RUNNING';
+
 DELETE FROM unique_keys WHERE execution_id IN (SELECT id FROM ended_run);
 
 DELETE FROM queue WHERE execution_id IN (SELECT id FROM ended_run)
