@@ -1,4 +1,4 @@
-"""The reference of workflows says what is so: its examples are read and run, and no comparison is left out."""
+"""The reference of workflows says what is so: its examples are read and run, no comparison is left out."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from gnomon.api.ids import run_id as read_run_id
 from gnomon.api.policy import READS, WRITES
 from gnomon.api.reading import Answer, Body, Form
 from gnomon.client.runs import NamedTask
-from gnomon.core.dag import Run
+from gnomon.core.dag import Hold, Run
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 from gnomon.errors import InvalidInput
 
@@ -54,8 +54,19 @@ class RunPage(Answer):
     next_cursor: str | None
 
 
+class HoldAnswer(Answer):
+    """An event of this name and correlation; without a name, a person. After `until` it is too late."""
+
+    event: str | None
+    correlation: str | None
+    until: datetime | None
+
+
 class TaskAnswer(Answer):
-    """A task of a run. `result` and `error` are those that no execution brought."""
+    """A task of a run, in its current round. `result` is one that no execution brought.
+
+    Of a fan-out: the first start, the last end, the most attempts, and what the first item that failed says.
+    """
 
     name: str
     status: str
@@ -63,8 +74,13 @@ class TaskAnswer(Answer):
     round: int
     execution_ids: list[str]
     items_left: int
+    attempt_number: int
+    started_at: datetime | None
+    completed_at: datetime | None
+    waits_for: HoldAnswer | None
     result: Any
     error: Trouble | None
+    error_message: str | None
 
 
 class TaskPage(Answer):
@@ -251,16 +267,26 @@ def run_answer(run: Run) -> RunAnswer:
 
 
 def _task(one: NamedTask) -> TaskAnswer:
+    run = one.run
     return TaskAnswer(
         name=one.name,
-        status=one.run.state.status,
+        status=run.state.status,
         dependencies=list(one.depends_on),
-        round=one.run.state.round,
-        execution_ids=[str(execution_id) for execution_id in one.run.executions],
-        items_left=one.run.state.items_left,
-        result=raw(one.run.result),
-        error=trouble(one.run.failure),
+        round=run.state.round,
+        execution_ids=[str(execution_id) for execution_id in run.executions],
+        items_left=run.state.items_left,
+        attempt_number=run.attempt,
+        started_at=run.started_at,
+        completed_at=run.finished_at,
+        waits_for=None if run.hold is None else _hold(run.hold),
+        result=raw(run.result),
+        error=trouble(one.failure),
+        error_message=None if one.failure is None else one.failure.message,
     )
+
+
+def _hold(hold: Hold) -> HoldAnswer:
+    return HoldAnswer(event=hold.event, correlation=hold.correlation, until=hold.until)
 
 
 def _note(data: Note | None) -> str:

@@ -9,7 +9,7 @@ from uuid import UUID
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.dag import Dag, Run, RunId, TaskRun
 from gnomon.core.document import JSON, Document, check_name
-from gnomon.core.execution import ExecutionId, NewExecution
+from gnomon.core.execution import ExecutionId, Failure, NewExecution
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import JobId
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT, RESULT_BYTES_MAX
@@ -27,8 +27,9 @@ from gnomon.core.run_events import (
     Skip,
     Succeed,
 )
+from gnomon.core.run_state import TaskStatus
 from gnomon.core.schedule import Overlap
-from gnomon.core.workflow import Workflow
+from gnomon.core.workflow import SubDag, Task, Workflow
 from gnomon.core.workflow_document import read_workflow
 from gnomon.errors import InvalidInput
 from gnomon.store.hints import Topic
@@ -57,6 +58,16 @@ class NamedTask:
     name: str
     depends_on: tuple[str, ...]
     run: TaskRun
+    failure: Failure | None  # That of `run`, or that a run inside of it failed.
+
+
+def _named(written: Task, run: TaskRun) -> NamedTask:
+    failure = run.failure
+    has_failed = run.state.status in (TaskStatus.FAILED, TaskStatus.HALTED)
+    if failure is None and has_failed and isinstance(written.work, SubDag) and run.executions:
+        inner = f"run {run.executions[0]} of {written.work.dag}"
+        failure = Failure("dag_run", f"{inner} failed; its tasks say why.")
+    return NamedTask(written.name, written.depends_on, run, failure)
 
 
 class Runs:
@@ -81,7 +92,7 @@ class Runs:
         """In the order of the definition. Empty before the run begins."""
         found = await self._runs.tasks(self._own.tenant_id, run.id, limit=limit, after=after)
         written = (await self.workflow(run)).tasks if found else ()
-        return [NamedTask(written[one.task].name, written[one.task].depends_on, one) for one in found]
+        return [_named(written[one.task], one) for one in found]
 
     # Acting --------------------------------------------------------------------------------------------
 
