@@ -87,10 +87,13 @@ async def list_dags(
     request: Call,
     status: FromQuery[JobStatus | None] = None,
     name: FromQuery[str | None] = None,
+    tag: FromQuery[str | None] = None,
     limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
     cursor: FromQuery[str | None] = None,
 ) -> DagPage:
     """Newest first; deleted ones only if you ask for that status. With `name`, that one."""
+    if tag is not None:
+        check_name(tag, field="tag")
     if name is not None:
         check_name(name, field="name")
         with suppress(DagNotFound):
@@ -98,8 +101,8 @@ async def list_dags(
                 dags=[DagAnswer(**_fields(await request.verbs.dags.named(name)))], next_cursor=None
             )
         return DagPage(dags=[], next_cursor=None)
-    cursors = Cursors(request.verbs.tenant_id, "dags", status)
-    page = await request.verbs.dags.list(status=status, limit=limit, after=cursors.read_id(cursor))
+    cursors = Cursors(request.verbs.tenant_id, "dags", status, tag)
+    page = await request.verbs.dags.list(status=status, tag=tag, limit=limit, after=cursors.read_id(cursor))
     shown = [DagAnswer(**_fields(one)) for one in page.items]
     return DagPage(dags=shown, next_cursor=cursors.write_id(page.next))
 

@@ -6,6 +6,7 @@ opaque, and fits the list, the tenant and the filters that it came from; elsewhe
 
 from __future__ import annotations
 
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
 from collections.abc import Callable
@@ -38,6 +39,7 @@ from gnomon.errors import (
 _MARK_BYTES = 8
 _ID_LENGTH = 36
 _SHOWN_MAX = 64
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 Id = TypeVar("Id")
 
@@ -52,6 +54,13 @@ def execution_id(text: str) -> ExecutionId:
 
 def dag_id(text: str) -> JobId:
     return _id(text, JobId, DagNotFound)
+
+
+def revision(text: str) -> int:
+    """The number of a revision of a workflow, as people write it."""
+    if not _NUMBER.fullmatch(text):
+        raise DagNotFound(f"at revision {text[:_SHOWN_MAX]}")
+    return int(text)
 
 
 def run_id(text: str) -> RunId:

@@ -176,10 +176,11 @@ class Dags:
         self,
         *,
         status: JobStatus | None = None,
+        tag: str | None = None,
         limit: int = PAGE_LIMIT_DEFAULT,
         after: UUID | None = None,
     ) -> Page[Dag]:
-        return await self._dags.page(self._own.tenant_id, status=status, limit=limit, after=after)
+        return await self._dags.page(self._own.tenant_id, status=status, tag=tag, limit=limit, after=after)
 
     async def revision(self, dag: Dag, number: int | None = None) -> DagRevision:
         """The current one, or that of this number. Raises DagNotFound."""

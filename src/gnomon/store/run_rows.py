@@ -116,7 +116,7 @@ def task_state(row: Row) -> TaskState:
 
 
 def task_run(row: Row, ran: Sequence[Row], note: Row | None, hold: Row | None) -> TaskRun:
-    """`ran` are the executions of its round. What is set back to wait has done nothing in the next one yet."""
+    """`ran` are the executions of its round. What is set back to wait has done nothing in the next yet."""
     state = task_state(row)
     began = () if state.status is TaskStatus.WAITING else ran
     has_ended = state.status.ending is not None or state.status is TaskStatus.HALTED

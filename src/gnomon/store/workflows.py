@@ -84,6 +84,7 @@ class DagStore(Protocol):
         *,
         limit: int,
         status: JobStatus | None = None,
+        tag: str | None = None,
         after: UUID | None = None,
     ) -> Page[Dag]:
         """Newest first."""
