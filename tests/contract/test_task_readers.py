@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gnomon.core.dag import Hold
+from gnomon.core.dag import Hold, RunId
 from gnomon.core.document import JSON, Document
 from gnomon.core.execution import Failure
+from gnomon.core.job import DEFAULT_TENANT
 from gnomon.core.lifecycle import Failed
 from gnomon.core.run_events import Retry, Succeed
+from gnomon.core.run_state import RunStatus
 from gnomon.store.workflows import WorkflowStore
 from tests.contract.flows import (
     act,
@@ -20,7 +22,9 @@ from tests.contract.flows import (
     finish,
     start_run,
     statuses,
+    tasks_of,
     with_result,
+    work_off,
 )
 from tests.contract.given import FAILED, HOUR, NOW, claim
 
@@ -105,3 +109,22 @@ async def test_what_a_task_waits_for_is_told(flows: WorkflowStore) -> None:
     assert await statuses(flows, run_id) == "hhR"
     holds = [one.hold for one in await all_tasks(flows, run_id)]
     assert holds == [Hold("payment", "7", NOW + HOUR), Hold(), None]
+
+
+async def test_runs_are_found_by_their_status(flows: WorkflowStore) -> None:
+    schedule: JSON = {"type": "manual", "overlap_policy": "queue"}
+    dag = await create_dag(flows, tasks_of({"a": []}), schedule=schedule)
+    done = await start_run(flows, dag)
+    await work_off(flows)
+    under_way = await start_run(flows, dag)
+    pending = await start_run(flows, dag)
+
+    async def found(status: RunStatus) -> list[RunId]:
+        page = await flows.runs.page(DEFAULT_TENANT, dag.job.id, status=status, limit=10)
+        assert {one.status for one in page.items} <= {status}
+        return [one.id for one in page.items]
+
+    assert await found(RunStatus.COMPLETED) == [done]
+    assert await found(RunStatus.RUNNING) == [under_way]
+    assert await found(RunStatus.PENDING) == [pending]
+    assert await found(RunStatus.FAILED) == []

@@ -210,9 +210,15 @@ def send(
 
 @app.command()
 @talks
-def runs(talk: Talk, dag: Dag, limit: Limit = None) -> None:
+def runs(
+    talk: Talk,
+    dag: Dag,
+    status: Annotated[str | None, typer.Option(help="PENDING, RUNNING, PAUSED, FAILED, ...")] = None,
+    limit: Limit = None,
+) -> None:
     """Its runs, newest first."""
-    talk.show_list(path_of("dags", dag_id_of(talk, dag), "runs"), "runs", DAG_RUNS, limit=limit)
+    path = path_of("dags", dag_id_of(talk, dag), "runs")
+    talk.show_list(path, "runs", DAG_RUNS, limit=limit, status=status and status.upper())
 
 
 @app.command()

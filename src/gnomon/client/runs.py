@@ -27,7 +27,7 @@ from gnomon.core.run_events import (
     Skip,
     Succeed,
 )
-from gnomon.core.run_state import TaskStatus
+from gnomon.core.run_state import RunStatus, TaskStatus
 from gnomon.core.schedule import Overlap
 from gnomon.core.workflow import SubDag, Task, Workflow
 from gnomon.core.workflow_document import read_workflow
@@ -173,7 +173,12 @@ class Runs:
 
     # Last, since its name hides the type.
     async def list(
-        self, dag_id: JobId, *, limit: int = PAGE_LIMIT_DEFAULT, after: UUID | None = None
+        self,
+        dag_id: JobId,
+        *,
+        status: RunStatus | None = None,
+        limit: int = PAGE_LIMIT_DEFAULT,
+        after: UUID | None = None,
     ) -> Page[Run]:
         """Newest first."""
-        return await self._runs.page(self._own.tenant_id, dag_id, limit=limit, after=after)
+        return await self._runs.page(self._own.tenant_id, dag_id, status=status, limit=limit, after=after)

@@ -10,7 +10,7 @@ from gnomon.core.dag import Run, RunId, TaskRun
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
-from gnomon.core.run_state import TaskStatus
+from gnomon.core.run_state import RunStatus, TaskStatus
 from gnomon.errors import RunNotFound
 from gnomon.store.database import Database, Row
 from gnomon.store.rows import LAST_ID
@@ -28,13 +28,20 @@ class RunReaders:
         return await find_run(self._database.read, tenant_id, run_id)
 
     async def page(
-        self, tenant_id: TenantId, dag_id: JobId, *, limit: int, after: UUID | None = None
+        self,
+        tenant_id: TenantId,
+        dag_id: JobId,
+        *,
+        limit: int,
+        status: RunStatus | None = None,
+        after: UUID | None = None,
     ) -> Page[Run]:
         """The runs of a workflow, newest first."""
         rows = await self._database.read(
             "dag_runs_page",
             tenant_id=tenant_id,
             dag_id=dag_id,
+            status=status,
             after=after or LAST_ID,
             limit=check_limit(limit) + 1,
         )

@@ -144,7 +144,13 @@ class RunStore(Protocol):
         """Raises RunNotFound."""
 
     async def page(
-        self, tenant_id: TenantId, dag_id: JobId, *, limit: int, after: UUID | None = None
+        self,
+        tenant_id: TenantId,
+        dag_id: JobId,
+        *,
+        limit: int,
+        status: RunStatus | None = None,
+        after: UUID | None = None,
     ) -> Page[Run]:
         """The runs of a workflow, newest first."""
 

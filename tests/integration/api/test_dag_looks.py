@@ -85,3 +85,22 @@ async def test_what_a_task_waits_for_is_told(office: Office) -> None:
         {"event": "payment", "correlation": "7", "until": None},
         {"event": None, "correlation": None, "until": None},
     ]
+
+
+async def test_runs_are_found_by_their_status(office: Office) -> None:
+    dag = await made(office)
+    first, second = [await triggered(office, dag) for _ in range(2)]
+    await office.http.post(f"/v1/dag-runs/{first['dag_run_id']}/cancel")
+    path = f"/v1/dags/{dag['dag_id']}/runs"
+
+    runs = (await office.http.get(path, params={"status": "RUNNING"})).json()["runs"]
+    assert [one["dag_run_id"] for one in runs] == [second["dag_run_id"]]
+    assert (await office.http.get(path, params={"status": "LOST"})).status_code == 400
+
+
+async def test_a_bound_of_a_backfill_that_is_no_time_may_be_a_day(office: Office) -> None:
+    dag = await made(office)
+    asked = {"start": "x", "end": "2026-01-01"}
+    answer = await office.http.post(f"/v1/dags/{dag['dag_id']}/backfills/preview", json=asked)
+    assert answer.status_code == 400
+    assert "A day, such as 2026-03-29, will do, too." in answer.json()["error"]["message"]
