@@ -18,13 +18,14 @@ from gnomon.store.sqlite import SqliteDatabase
         ("executions_page_of_job", "executions_job"),
         ("dead_letters_page_of_job", "dead_letters_job"),
         ("jobs_recent", "executions_job"),
+        ("run_executions", "executions_run"),
     ],
 )
-async def test_what_a_job_has_is_found_by_the_job(tmp_path: Path, statement: str, index: str) -> None:
+async def test_what_a_job_or_a_run_has_is_found_by_it(tmp_path: Path, statement: str, index: str) -> None:
     database = SqliteDatabase(str(tmp_path / "gnomon.db"))
     await migrate(database, now=datetime(2030, 1, 1, tzinfo=UTC))
     [text] = statements.script(statements.load("sqlite")[statement])
-    values = dict.fromkeys(("job_id", "tenant_id", "after", "outcome", "limit"))
+    values = dict.fromkeys(("job_id", "run_id", "tenant_id", "after", "last", "outcome", "limit"))
 
     plan = [row[3] for row in database.writer.raw.execute(f"EXPLAIN QUERY PLAN {text}", values)]
 

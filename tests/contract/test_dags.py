@@ -116,3 +116,12 @@ async def test_a_result_is_the_input_of_what_follows(flows: WorkflowStore) -> No
 
     [second] = (await claimed(flows, run_id)).values()
     assert second.payload.value == {"rows": [1, 2]}
+
+
+async def test_workflows_are_found_by_a_tag(flows: WorkflowStore) -> None:
+    tasks = tasks_of({"a": []})
+    await create_dag(flows, tasks)
+    nightly = await create_dag(flows, tasks, tags=["nightly", "etl"])
+
+    assert (await flows.dags.page(DEFAULT_TENANT, limit=10, tag="nightly")).items == (nightly,)
+    assert (await flows.dags.page(DEFAULT_TENANT, limit=10, tag="night")).items == ()

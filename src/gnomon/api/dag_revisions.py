@@ -1,4 +1,4 @@
-"""Revisions of workflows over HTTP: list them, and tell two of them apart."""
+"""Revisions of workflows over HTTP: list them, look at one, and tell two of them apart."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from litestar.params import FromPath, FromQuery, QueryParameter
 from gnomon.api.call import Call
 from gnomon.api.ids import Cursors
 from gnomon.api.ids import dag_id as read_dag_id
+from gnomon.api.ids import revision as read_revision
 from gnomon.api.policy import READS
 from gnomon.api.reading import Answer
 from gnomon.core.dag import DagRevision
@@ -76,6 +77,13 @@ async def list_dag_revisions(
     return RevisionPage(revisions=[_revision(one) for one in found], next_cursor=following)
 
 
+@get("/v1/dags/{dag_id:str}/revisions/{revision:str}", policy=READS)
+async def get_dag_revision(dag_id: FromPath[str], revision: FromPath[str], request: Call) -> RevisionAnswer:
+    """One revision, by its number."""
+    dag = await request.verbs.dags.get(read_dag_id(dag_id))
+    return _revision(await request.verbs.dags.revision(dag, read_revision(revision)))
+
+
 @get("/v1/dags/{dag_id:str}/diff", policy=READS)
 async def diff_dag_revisions(
     dag_id: FromPath[str],
@@ -113,4 +121,4 @@ def _revision(one: DagRevision) -> RevisionAnswer:
     )
 
 
-ROUTES: list[Any] = [list_dag_revisions, diff_dag_revisions]
+ROUTES: list[Any] = [list_dag_revisions, get_dag_revision, diff_dag_revisions]

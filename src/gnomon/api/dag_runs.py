@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from litestar import get, post
-from litestar.params import FromPath, FromQuery, JSONBody
+from litestar.params import FromPath, JSONBody
 
 from gnomon.api.call import Call
 from gnomon.api.execution_answers import Trouble, raw, trouble
@@ -14,10 +14,7 @@ from gnomon.api.ids import run_id as read_run_id
 from gnomon.api.ids import task_name
 from gnomon.api.policy import READS, WRITES
 from gnomon.api.reading import Answer, Body, Form
-from gnomon.client.runs import NamedTask
 from gnomon.core.dag import Run
-from gnomon.core.limits import PAGE_LIMIT_DEFAULT
-from gnomon.errors import InvalidInput
 
 
 class RunAnswer(Answer):
@@ -55,24 +52,6 @@ class RunPage(Answer):
     next_cursor: str | None
 
 
-class TaskAnswer(Answer):
-    """A task of a run. `result` and `error` are those that no execution brought."""
-
-    name: str
-    status: str
-    dependencies: list[str]
-    round: int
-    execution_ids: list[str]
-    items_left: int
-    result: Any
-    error: Trouble | None
-
-
-class TaskPage(Answer):
-    tasks: list[TaskAnswer]
-    next_after: int | None
-
-
 class Again(Form):
     """Which tasks, with all that follows them. None: those that failed."""
 
@@ -102,22 +81,6 @@ class EventAnswer(Answer):
 @get("/v1/dag-runs/{dag_run_id:str}", policy=READS)
 async def get_dag_run(dag_run_id: FromPath[str], request: Call) -> RunAnswer:
     return run_answer(await request.verbs.runs.get(read_run_id(dag_run_id)))
-
-
-@get("/v1/dag-runs/{dag_run_id:str}/tasks", policy=READS)
-async def list_run_tasks(
-    dag_run_id: FromPath[str],
-    request: Call,
-    limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
-    after: FromQuery[int] = -1,
-) -> TaskPage:
-    """In the order of the definition. Empty if the run has not begun, or never did."""
-    if not -1 <= after < 1 << 31:
-        raise InvalidInput("after", "is not the place of a task.")
-    run = await request.verbs.runs.get(read_run_id(dag_run_id))
-    found = await request.verbs.runs.tasks(run, limit=limit, after=after)
-    following = found[-1].run.task if len(found) == limit and found[-1].run.task + 1 < run.tasks else None
-    return TaskPage(tasks=[_task(one) for one in found], next_after=following)
 
 
 @post("/v1/dag-runs/{dag_run_id:str}/cancel", policy=WRITES, status_code=200)
@@ -251,26 +214,12 @@ def run_answer(run: Run) -> RunAnswer:
     )
 
 
-def _task(one: NamedTask) -> TaskAnswer:
-    return TaskAnswer(
-        name=one.name,
-        status=one.run.state.status,
-        dependencies=list(one.depends_on),
-        round=one.run.state.round,
-        execution_ids=[str(execution_id) for execution_id in one.run.executions],
-        items_left=one.run.state.items_left,
-        result=raw(one.run.result),
-        error=trouble(one.run.failure),
-    )
-
-
 def _note(data: Note | None) -> str:
     return "" if data is None else data.note
 
 
 ROUTES: list[Any] = [
     get_dag_run,
-    list_run_tasks,
     cancel_dag_run,
     pause_dag_run,
     resume_dag_run,

@@ -21,6 +21,7 @@ from gnomon.core.dag import Dag
 from gnomon.core.document import check_name
 from gnomon.core.job import JobStatus
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
+from gnomon.core.run_state import RunStatus
 from gnomon.core.schedule_document import to_document
 from gnomon.errors import DagNotFound
 
@@ -87,10 +88,13 @@ async def list_dags(
     request: Call,
     status: FromQuery[JobStatus | None] = None,
     name: FromQuery[str | None] = None,
+    tag: FromQuery[str | None] = None,
     limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
     cursor: FromQuery[str | None] = None,
 ) -> DagPage:
     """Newest first; deleted ones only if you ask for that status. With `name`, that one."""
+    if tag is not None:
+        check_name(tag, field="tag")
     if name is not None:
         check_name(name, field="name")
         with suppress(DagNotFound):
@@ -98,8 +102,8 @@ async def list_dags(
                 dags=[DagAnswer(**_fields(await request.verbs.dags.named(name)))], next_cursor=None
             )
         return DagPage(dags=[], next_cursor=None)
-    cursors = Cursors(request.verbs.tenant_id, "dags", status)
-    page = await request.verbs.dags.list(status=status, limit=limit, after=cursors.read_id(cursor))
+    cursors = Cursors(request.verbs.tenant_id, "dags", status, tag)
+    page = await request.verbs.dags.list(status=status, tag=tag, limit=limit, after=cursors.read_id(cursor))
     shown = [DagAnswer(**_fields(one)) for one in page.items]
     return DagPage(dags=shown, next_cursor=cursors.write_id(page.next))
 
@@ -158,13 +162,16 @@ async def trigger_dag(
 async def list_dag_runs(
     dag_id: FromPath[str],
     request: Call,
+    status: FromQuery[RunStatus | None] = None,
     limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
     cursor: FromQuery[str | None] = None,
 ) -> RunPage:
     """Newest first."""
     dag = await request.verbs.dags.get(read_dag_id(dag_id))
-    cursors = Cursors(request.verbs.tenant_id, "dag-runs", dag.job.id)
-    page = await request.verbs.runs.list(dag.job.id, limit=limit, after=cursors.read_id(cursor))
+    cursors = Cursors(request.verbs.tenant_id, "dag-runs", dag.job.id, status)
+    page = await request.verbs.runs.list(
+        dag.job.id, status=status, limit=limit, after=cursors.read_id(cursor)
+    )
     return RunPage(runs=[run_answer(one) for one in page.items], next_cursor=cursors.write_id(page.next))
 
 

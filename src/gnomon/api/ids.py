@@ -41,6 +41,7 @@ _TASK = re.compile(r"(/v1/dag-runs/[^/]+/tasks/)(.+)(/[^/]+)", re.DOTALL)
 _MARK_BYTES = 8
 _ID_LENGTH = 36
 _SHOWN_MAX = 64
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 Id = TypeVar("Id")
 
@@ -55,6 +56,13 @@ def execution_id(text: str) -> ExecutionId:
 
 def dag_id(text: str) -> JobId:
     return _id(text, JobId, DagNotFound)
+
+
+def revision(text: str) -> int:
+    """The number of a revision of a workflow, as people write it."""
+    if not _NUMBER.fullmatch(text):
+        raise DagNotFound(f"at revision {text[:_SHOWN_MAX]}")
+    return int(text)
 
 
 def run_id(text: str) -> RunId:

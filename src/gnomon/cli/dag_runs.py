@@ -6,10 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
+from gnomon.cli.dag_words import json_of
 from gnomon.cli.exits import FAILED
-from gnomon.cli.showing import Columns, Output
+from gnomon.cli.showing import Columns, Output, note
 from gnomon.cli.talking import Talk, path_of, pause, talks
-from gnomon.core.run_state import RunStatus
+from gnomon.cli.watching import run_line, task_line, waits
+from gnomon.core.run_state import RunStatus, TaskStatus
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -33,8 +35,11 @@ TASKS: Columns = {
     "TASK": "name",
     "STATUS": "status",
     "AFTER": lambda one: ", ".join(one["dependencies"]),
+    "ATTEMPT": lambda one: one["attempt_number"] or None,
+    "STARTED": "started_at",
+    "ENDED": "completed_at",
     "EXECUTION": lambda one: one["execution_ids"][0] if one["execution_ids"] else "",
-    "ERROR": lambda one: one["error"] and one["error"]["message"],
+    "ERROR": "error_message",
 }
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of a workflow.")]
@@ -59,19 +64,30 @@ def show(talk: Talk, run: Run) -> None:
 @app.command()
 @talks
 def watch(talk: Talk, run: Run) -> None:
-    """A line for each task that moves on, until the run has ended. Exit code 0 if it completed, else 1."""
+    """A line for each task that moves on, until the run has ended. Exit code 0 if it completed, else 1.
+
+    Where it waits for somebody, a line on stderr says for what, and names the commands.
+    """
     seen: dict[str, str] = {}
+    said: list[str] = []
     while True:
         # Before the tasks: none moves after the end.
         found = talk.server.get(path_of("dag-runs", run))
-        for name, status in statuses_of(talk, run).items():
-            if seen.get(name) != status and status != "WAITING":
-                typer.echo(f"{name}: {status}")
+        tasks = _tasks(talk, run)
+        for task in tasks:
+            name, status = task["name"], task["status"]
+            if seen.get(name) != status and status != TaskStatus.WAITING:
+                typer.echo(task_line(task))
             seen[name] = status
         if RunStatus(found["status"]).is_final:
             break
+        now = list(waits(found, tasks))
+        for line in now:
+            if line not in said:
+                note(line)
+        said = now
         pause(LOOK_AGAIN_SECONDS)
-    typer.echo(f"run {run}: {found['status']}")
+    typer.echo(run_line(found))
     if found["status"] != RunStatus.COMPLETED:
         raise typer.Exit(FAILED)
 
@@ -109,6 +125,32 @@ def retry(talk: Talk, run: Run, task: Task) -> None:
 def skip(talk: Talk, run: Run, task: Task) -> None:
     """Go on as if the branch of this task had not been taken."""
     talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, "skip")))
+
+
+@app.command()
+@talks
+def fail(talk: Talk, run: Run, task: Task) -> None:
+    """A task that made the run pause has failed; the rest goes on without it."""
+    talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, "fail")))
+
+
+@app.command()
+@talks
+def succeed(
+    talk: Talk,
+    run: Run,
+    task: Task,
+    result: Annotated[str | None, typer.Option(metavar="JSON", help="What it would have brought.")] = None,
+) -> None:
+    """Go on as if a failed task had succeeded, with this result.
+
+    Examples:
+    ```
+    gnomon dag-run succeed 0198c5a2-... load --result '{"rows": 7}'
+    ```
+    """
+    body = {} if result is None else {"result": json_of(result, option="--result")}
+    talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, "succeed"), body))
 
 
 @app.command()

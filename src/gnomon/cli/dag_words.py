@@ -9,6 +9,7 @@ import typer
 
 from gnomon.cli.talking import Talk, is_id
 from gnomon.core.document import Document
+from gnomon.core.workflow import Execute, Workflow
 from gnomon.errors import DagNotFound, InvalidInput
 
 Dag = Annotated[str, typer.Argument(metavar="DAG", help="The name of a workflow, or its id.")]
@@ -23,6 +24,16 @@ def dag_id_of(talk: Talk, word: str) -> str:
         raise DagNotFound(word)
     dag_id: str = found[0]["dag_id"]
     return dag_id
+
+
+def show_dag(talk: Talk, dag: Mapping[str, Any], **more: str) -> None:
+    """Without its definition, which may be long: `dag show` has it."""
+    talk.show(more | {name: value for name, value in dag.items() if name != "definition"})
+
+
+def kinds_of(workflow: Workflow) -> set[str]:
+    """Of the tasks that workers run."""
+    return {task.work.definition.kind for task in workflow.tasks if isinstance(task.work, Execute)}
 
 
 def json_of(text: str, *, option: str) -> Any:

@@ -8,15 +8,17 @@ from typing import Annotated, Any
 import typer
 
 from gnomon.app.connection import graph_limits
+from gnomon.app.process import installed_handlers
 from gnomon.cli.dag_runs import DAG_RUNS, statuses_of
-from gnomon.cli.dag_words import Dag, changes_of, dag_id_of, json_of
+from gnomon.cli.dag_words import Dag, changes_of, dag_id_of, json_of, kinds_of, show_dag
 from gnomon.cli.graphs import graph_of, mermaid_of, print_lines, svg_of
 from gnomon.cli.job_options import read_yaml
 from gnomon.cli.options import chosen
-from gnomon.cli.showing import Columns, Output
-from gnomon.cli.talking import Limit, Talk, path_of, talks
-from gnomon.core.workflow import Plan
+from gnomon.cli.showing import Columns, Output, note, printable
+from gnomon.cli.talking import Limit, Talk, Yes, confirm, path_of, talks
+from gnomon.client.dags import checked
 from gnomon.core.workflow_document import read_dag
+from gnomon.errors import InvalidInput
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -32,6 +34,8 @@ DAGS: Columns = {
     "ID": "dag_id",
 }
 
+REVISIONS: Columns = {"REVISION": "revision", "TASKS": "tasks", "CREATED": "created_at"}
+
 File = Annotated[str, typer.Argument(metavar="FILE", help="YAML or JSON; - is stdin.")]
 
 
@@ -45,26 +49,31 @@ class Drawing(StrEnum):
 def validate(file: File) -> None:
     """Check a definition, without a server. Says what is wrong, in which task, and why.
 
-    The limits are those of the settings here, which need not be those of a server.
+    The limits and the kinds are those here, which need not be those of a server. Not checked are payloads of
+    other kinds, payloads with references, and whether other workflows and calendars exist.
 
     Examples:
     ```
     gnomon dag validate etl.yaml
     ```
     """
-    limits = graph_limits(chosen()[0].dag)
-    written = read_dag(read_yaml(file, field="FILE"), limits)
-    plan = Plan.of(written.workflow, limits)
+    settings, _ = chosen()
+    kinds = installed_handlers(settings)
+    written, plan = checked(read_yaml(file, field="FILE"), graph_limits(settings.dag), kinds.check)
     edges = sum(map(len, plan.graph.parents))
     levels = len(plan.graph.levels())
     tasks = len(plan.graph.names)
-    typer.echo(f"{written.name}: {tasks} task(s), {edges} dependencies, {levels} level(s). Fine.")
+    name = printable(written.name)
+    typer.echo(f"{name}: {tasks} task(s), {edges} dependencies, {levels} level(s). Fine.")
+    unknown = sorted(kinds_of(written.workflow) - kinds.kinds)
+    if unknown:
+        note(f"not checked, since nothing here knows the kind: payloads of {printable(', '.join(unknown))}.")
 
 
 @app.command()
 @talks
 def apply(talk: Talk, file: File) -> None:
-    """Make the workflow of this name what the file says: new, a new revision, or as it is.
+    """Make the workflow of this name what the file says. Says whether it was created, changed or unchanged.
 
     Examples:
     ```
@@ -74,10 +83,12 @@ def apply(talk: Talk, file: File) -> None:
     document = read_yaml(file, field="FILE")
     name = read_dag(document).name
     found = talk.server.get("/v1/dags", name=name)["dags"]
-    if found:
-        talk.show(talk.server.send("PUT", path_of("dags", found[0]["dag_id"]), document))
-    else:
-        talk.show(talk.server.post("/v1/dags", document))
+    if not found:
+        show_dag(talk, talk.server.post("/v1/dags", document), outcome="created")
+        return
+    [before] = found
+    after = talk.server.send("PUT", path_of("dags", before["dag_id"]), document)
+    show_dag(talk, after, outcome="unchanged" if after["version"] == before["version"] else "changed")
 
 
 @app.command("list")
@@ -85,10 +96,11 @@ def apply(talk: Talk, file: File) -> None:
 def list_dags(
     talk: Talk,
     status: Annotated[str | None, typer.Option(help="ACTIVE, PAUSED, DELETED, ...")] = None,
+    tag: Annotated[str | None, typer.Option(help="Only with this tag.")] = None,
     limit: Limit = None,
 ) -> None:
     """The workflows, newest first."""
-    talk.show_list("/v1/dags", "dags", DAGS, limit=limit, status=status and status.upper())
+    talk.show_list("/v1/dags", "dags", DAGS, limit=limit, status=status and status.upper(), tag=tag)
 
 
 @app.command()
@@ -96,6 +108,37 @@ def list_dags(
 def show(talk: Talk, dag: Dag) -> None:
     """Everything about one workflow, with its definition."""
     talk.show(talk.server.get(path_of("dags", dag_id_of(talk, dag))))
+
+
+@app.command("pause")
+@talks
+def pause_dag(talk: Talk, dag: Dag) -> None:
+    """Skip its due times from now on. Its runs go on."""
+    show_dag(talk, talk.server.post(path_of("dags", dag_id_of(talk, dag), "pause")))
+
+
+@app.command()
+@talks
+def resume(talk: Talk, dag: Dag) -> None:
+    """Fire again, from the next time on."""
+    show_dag(talk, talk.server.post(path_of("dags", dag_id_of(talk, dag), "resume")))
+
+
+@app.command()
+@talks
+def delete(talk: Talk, dag: Dag, yes: Yes = False) -> None:
+    """Its runs are stopped, and its name is free again. Its history stays until retention. Asks first."""
+    path = path_of("dags", dag_id_of(talk, dag))
+    confirm(f"Delete the workflow {printable(dag)} and stop all its runs?", yes=yes)
+    show_dag(talk, talk.server.delete(path))
+
+
+@app.command()
+@talks
+def revisions(talk: Talk, dag: Dag, limit: Limit = None) -> None:
+    """Its revisions, newest first. With `-o json` or `-o yaml`, each with its definition."""
+    path = path_of("dags", dag_id_of(talk, dag), "revisions")
+    talk.show_list(path, "revisions", REVISIONS, limit=limit)
 
 
 @app.command()
@@ -121,7 +164,7 @@ def diff(
         return
     typer.echo(f"revision {found['from_revision']} -> {found['to_revision']}")
     for line in changes_of(found):
-        typer.echo(line)
+        typer.echo(printable(line))
 
 
 @app.command()
@@ -167,9 +210,15 @@ def send(
 
 @app.command()
 @talks
-def runs(talk: Talk, dag: Dag, limit: Limit = None) -> None:
+def runs(
+    talk: Talk,
+    dag: Dag,
+    status: Annotated[str | None, typer.Option(help="PENDING, RUNNING, PAUSED, FAILED, ...")] = None,
+    limit: Limit = None,
+) -> None:
     """Its runs, newest first."""
-    talk.show_list(path_of("dags", dag_id_of(talk, dag), "runs"), "runs", DAG_RUNS, limit=limit)
+    path = path_of("dags", dag_id_of(talk, dag), "runs")
+    talk.show_list(path, "runs", DAG_RUNS, limit=limit, status=status and status.upper())
 
 
 @app.command()
@@ -180,7 +229,7 @@ def graph(
     run: Annotated[str | None, typer.Option(metavar="RUN", help="Colour it as this run stands.")] = None,
     drawing: Annotated[Drawing, typer.Option("--as", help="How to draw it.")] = Drawing.TEXT,
 ) -> None:
-    """Draw it: what waits for what, and with `--run`, how far a run of it is.
+    """Draw it: what waits for what, and with `--run`, as that run has it and how far it is.
 
     Examples:
     ```
@@ -188,9 +237,16 @@ def graph(
     gnomon dag graph etl --run 0198c5a2-... --as svg > etl.svg
     ```
     """
-    found = talk.server.get(path_of("dags", dag_id_of(talk, dag)))
-    drawn = graph_of(found["definition"]["tasks"])
-    statuses = {} if run is None else statuses_of(talk, run)
+    path = path_of("dags", dag_id_of(talk, dag))
+    statuses: dict[str, str] = {}
+    if run is not None:
+        found = talk.server.get(path_of("dag-runs", run))
+        if path_of("dags", found["dag_id"]) != path.lower():
+            raise InvalidInput("--run", f"{run} is a run of another workflow, {found['dag_id']}.")
+        # As the run has it, whatever became of the workflow since.
+        path += f"/revisions/{found['revision']}"
+        statuses = statuses_of(talk, run)
+    drawn = graph_of(talk.server.get(path)["definition"]["tasks"])
     match drawing:
         case Drawing.TEXT:
             print_lines(drawn, statuses)

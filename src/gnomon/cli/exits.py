@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gnomon.cli.showing import printable
 from gnomon.errors import (
     GnomonError,
     InvalidInput,
@@ -52,4 +53,4 @@ def line(error: GnomonError) -> str:
     words = [str(error), *getattr(error, "__notes__", ())]
     if isinstance(error, ServerRefused) and error.request_id:
         words.append(f"(request {error.request_id})")
-    return f"gnomon: {' '.join(' '.join(words).split())} [{error.code}]"
+    return f"gnomon: {printable(' '.join(' '.join(words).split()))} [{error.code}]"

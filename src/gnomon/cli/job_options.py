@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from gnomon.cli import yaml_files
 from gnomon.errors import InvalidInput
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -103,11 +104,8 @@ def read_text(path: str, *, field: str) -> str:
 
 
 def read_yaml(path: str, *, field: str) -> Any:
-    """YAML, and so JSON. A time that YAML knows becomes text again."""
-    try:
-        return msgspec.to_builtins(msgspec.yaml.decode(read_text(path, field=field)))
-    except (msgspec.DecodeError, ValueError) as error:
-        raise InvalidInput(field, f"{path} is not YAML: {error}.") from None
+    """YAML, and so JSON. Raises InvalidInput."""
+    return yaml_files.decode(read_text(path, field=field), field=field, path=path)
 
 
 def _object(path: str) -> dict[str, Any]:

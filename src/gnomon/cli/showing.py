@@ -42,7 +42,10 @@ def show_one(answer: Mapping[str, Any], output: Output) -> None:
         return
     width = max(len(name) for name in answer)
     for name, value in answer.items():
-        typer.echo(f"{name:<{width}}  {_text(value)}".rstrip())
+        first, *more = map(printable, text_of(value).split("\n"))
+        typer.echo(f"{name:<{width}}  {first}".rstrip())
+        for line in more:  # Below it, so that no text can pass for a field.
+            typer.echo(f"{'':<{width}}  {line}".rstrip())
 
 
 def show_plain(answer: object, output: Output) -> None:
@@ -64,16 +67,23 @@ def note(words: str) -> None:
     typer.echo(f"gnomon: {words}", err=True)
 
 
+def printable(text: str) -> str:
+    """What would move the cursor, change the terminal or break the line is shown as its escape."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+
+
 def _of(row: Any, what: str | Callable[[Any], object]) -> object:
     return row[what] if isinstance(what, str) else what(row)
 
 
 def _cell(value: object) -> str:
-    text = " ".join(_text(value).split())
+    text = printable(" ".join(text_of(value).split()))
     return text if len(text) <= CELL_LENGTH_MAX else text[: CELL_LENGTH_MAX - 1] + "…"
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
     match value:
         case None:
             return "-"

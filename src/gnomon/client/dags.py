@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -13,8 +13,9 @@ from gnomon.client.runs import begin_run
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.dag import DEFINITION_BYTES_MAX, Dag, DagChange, DagRevision, NewDag, Run, dag_definition
 from gnomon.core.document import JSON, Document
+from gnomon.core.graph import GraphLimits
 from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import Job, JobId, JobStatus, NewJob
+from gnomon.core.job import Definition, Job, JobId, JobStatus, NewJob
 from gnomon.core.lifecycle import JobAction, JobChange
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX
 from gnomon.core.nominal import seed_of
@@ -46,16 +47,7 @@ class Dags:
 
     def check(self, document: object) -> tuple[WrittenDag, Plan]:
         """Raises InvalidInput or InvalidDag that names the task, the field and the reason. Keeps nothing."""
-        written = read_dag(document, self._own.graph_limits)
-        plan = Plan.of(written.workflow, self._own.graph_limits)
-        for place, task in enumerate(written.workflow.tasks):
-            # What a template comes to is known when the task begins.
-            if isinstance(task.work, Execute) and not plan.is_template[place]:
-                try:
-                    self._own.check(task.work.definition)
-                except InvalidInput as error:
-                    raise of_task(task.name, error) from None
-        return written, plan
+        return checked(document, self._own.graph_limits, self._own.check)
 
     async def create(self, document: object, *, idempotency: Idempotency | None = None) -> Dag:
         """Raises what `check` raises, JobAlreadyExists, CalendarNotFound, IdempotencyConflict."""
@@ -182,10 +174,11 @@ class Dags:
         self,
         *,
         status: JobStatus | None = None,
+        tag: str | None = None,
         limit: int = PAGE_LIMIT_DEFAULT,
         after: UUID | None = None,
     ) -> Page[Dag]:
-        return await self._dags.page(self._own.tenant_id, status=status, limit=limit, after=after)
+        return await self._dags.page(self._own.tenant_id, status=status, tag=tag, limit=limit, after=after)
 
     async def revision(self, dag: Dag, number: int | None = None) -> DagRevision:
         """The current one, or that of this number. Raises DagNotFound."""
@@ -215,6 +208,22 @@ class Dags:
         name = written.schedule.calendar
         if name is not None and not await self._own.store.schedules.calendars({(self._own.tenant_id, name)}):
             raise CalendarNotFound(name)
+
+
+def checked(
+    document: object, limits: GraphLimits, check: Callable[[Definition], None]
+) -> tuple[WrittenDag, Plan]:
+    """`check` knows the payloads of some kinds. Raises InvalidInput, InvalidDag."""
+    written = read_dag(document, limits)
+    plan = Plan.of(written.workflow, limits)
+    for place, task in enumerate(written.workflow.tasks):
+        # What a template comes to is known when the task begins.
+        if isinstance(task.work, Execute) and not plan.is_template[place]:
+            try:
+                check(task.work.definition)
+            except InvalidInput as error:
+                raise of_task(task.name, error) from None
+    return written, plan
 
 
 def _kept(document: object) -> Document:

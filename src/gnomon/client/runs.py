@@ -9,7 +9,7 @@ from uuid import UUID
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.dag import Dag, Run, RunId, TaskRun
 from gnomon.core.document import JSON, Document, check_name
-from gnomon.core.execution import ExecutionId, NewExecution
+from gnomon.core.execution import ExecutionId, Failure, NewExecution
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import JobId, JobStatus
 from gnomon.core.limits import NOTE_BYTES_MAX, PAGE_LIMIT_DEFAULT, RESULT_BYTES_MAX
@@ -29,9 +29,9 @@ from gnomon.core.run_events import (
     Succeed,
     name_of,
 )
-from gnomon.core.run_state import configured
+from gnomon.core.run_state import RunStatus, TaskStatus, configured
 from gnomon.core.schedule import Overlap
-from gnomon.core.workflow import Workflow
+from gnomon.core.workflow import SubDag, Task, Workflow
 from gnomon.core.workflow_document import read_workflow
 from gnomon.errors import IllegalTransition, InvalidInput, JobNotFound
 from gnomon.store.hints import Topic
@@ -74,6 +74,16 @@ class NamedTask:
     name: str
     depends_on: tuple[str, ...]
     run: TaskRun
+    failure: Failure | None  # That of `run`, or that a run inside of it failed.
+
+
+def _named(written: Task, run: TaskRun) -> NamedTask:
+    failure = run.failure
+    has_failed = run.state.status in (TaskStatus.FAILED, TaskStatus.HALTED)
+    if failure is None and has_failed and isinstance(written.work, SubDag) and run.executions:
+        inner = f"run {run.executions[0]} of {written.work.dag}"
+        failure = Failure("dag_run", f"{inner} failed; its tasks say why.")
+    return NamedTask(written.name, written.depends_on, run, failure)
 
 
 class Runs:
@@ -97,7 +107,7 @@ class Runs:
         """In the order of the definition. Empty before the run begins."""
         found = await self._runs.tasks(self._own.tenant_id, run.id, limit=limit, after=after)
         written = (await self.workflow(run)).tasks if found else ()
-        return [NamedTask(written[one.task].name, written[one.task].depends_on, one) for one in found]
+        return [_named(written[one.task], one) for one in found]
 
     # Acting --------------------------------------------------------------------------------------------
 
@@ -191,10 +201,15 @@ class Runs:
 
     # Last, since its name hides the type.
     async def list(
-        self, dag_id: JobId, *, limit: int = PAGE_LIMIT_DEFAULT, after: UUID | None = None
+        self,
+        dag_id: JobId,
+        *,
+        status: RunStatus | None = None,
+        limit: int = PAGE_LIMIT_DEFAULT,
+        after: UUID | None = None,
     ) -> Page[Run]:
         """Newest first."""
-        return await self._runs.page(self._own.tenant_id, dag_id, limit=limit, after=after)
+        return await self._runs.page(self._own.tenant_id, dag_id, status=status, limit=limit, after=after)
 
 
 def _check_said(by: str, note: str) -> None:

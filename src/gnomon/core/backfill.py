@@ -108,8 +108,8 @@ def bounds(schedule: Schedule, start: str, end: str) -> tuple[datetime, datetime
     first, last = _day(start, field="start"), _day(end, field="end")
     zone = zone_of(schedule)
     return (
-        parse_instant(start, field="start") if first is None else datetime.combine(first, time(), zone),
-        parse_instant(end, field="end")
+        _instant(start, field="start") if first is None else datetime.combine(first, time(), zone),
+        _instant(end, field="end")
         if last is None
         else datetime.combine(last + timedelta(days=1), time(), zone) - MICROSECOND,
     )
@@ -124,6 +124,13 @@ def _day(text: str, *, field: str) -> date | None:
         raise InvalidInput(field, f"{text!r} is not a day: {error}.") from None
     check_instant(datetime.combine(day, time(12), UTC), field=field)
     return day
+
+
+def _instant(text: str, *, field: str) -> datetime:
+    try:
+        return parse_instant(text, field=field)
+    except InvalidInput as error:
+        raise InvalidInput(field, f"{error.reason} A day, such as 2026-03-29, will do, too.") from None
 
 
 def _times(

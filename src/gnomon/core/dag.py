@@ -92,14 +92,30 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Hold:
+    """What a task waits for: an event of this name and correlation, or, without a name, a person."""
+
+    event: str | None = None
+    correlation: str | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TaskRun:
-    """A task of a run. What it began in its current round: nothing, an execution, or one for each item."""
+    """A task of a run. What it began in its current round: nothing, an execution, or one for each item.
+
+    Of a fan-out: the first start, the last end, the most attempts, and the failure of the first that failed.
+    """
 
     task: int
     state: TaskState
     executions: tuple[ExecutionId, ...] = ()
     result: Document | None = None  # If no execution brought it.
     failure: Failure | None = None
+    attempt: int = 0
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    hold: Hold | None = None
 
 
 def dag_definition(schedule: Schedule) -> Definition:

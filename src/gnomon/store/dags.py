@@ -70,6 +70,7 @@ class SqlDags:
         *,
         limit: int,
         status: JobStatus | None = None,
+        tag: str | None = None,
         after: UUID | None = None,
     ) -> Page[Dag]:
         """Newest first."""
@@ -77,6 +78,7 @@ class SqlDags:
             "dags_page",
             tenant_id=tenant_id,
             status=status,
+            tag=tag,
             after=after or LAST_ID,
             limit=check_limit(limit) + 1,
         )

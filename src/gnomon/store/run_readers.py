@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 from uuid import UUID
 
 from gnomon.core.dag import Run, RunId, TaskRun
-from gnomon.core.execution import ExecutionId
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
+from gnomon.core.run_state import RunStatus, TaskStatus
 from gnomon.errors import RunNotFound
 from gnomon.store.database import Database, Row
-from gnomon.store.rows import LAST_ID, document_of, failure_of
-from gnomon.store.run_rows import run_of, task_state
+from gnomon.store.rows import LAST_ID
+from gnomon.store.run_rows import run_of, task_run
 
 TASK_LIMIT_MAX = 20_000
 EXECUTIONS_MAX = 20_000
@@ -27,13 +28,20 @@ class RunReaders:
         return await find_run(self._database.read, tenant_id, run_id)
 
     async def page(
-        self, tenant_id: TenantId, dag_id: JobId, *, limit: int, after: UUID | None = None
+        self,
+        tenant_id: TenantId,
+        dag_id: JobId,
+        *,
+        limit: int,
+        status: RunStatus | None = None,
+        after: UUID | None = None,
     ) -> Page[Run]:
         """The runs of a workflow, newest first."""
         rows = await self._database.read(
             "dag_runs_page",
             tenant_id=tenant_id,
             dag_id=dag_id,
+            status=status,
             after=after or LAST_ID,
             limit=check_limit(limit) + 1,
         )
@@ -45,23 +53,20 @@ class RunReaders:
     ) -> Sequence[TaskRun]:
         """Tasks in the order of the definition, after that place. None if the run has not begun."""
         check_limit(limit, limit_max=TASK_LIMIT_MAX)
-        key = {"tenant_id": tenant_id, "run_id": run_id, "after": after}
+        key: dict[str, Any] = {"tenant_id": tenant_id, "run_id": run_id, "after": after}
         rows = await self._database.read("run_tasks", **key, limit=limit)
         if not rows:
             return []
-        last = rows[-1]["task"]
-        began: dict[int, list[ExecutionId]] = {}
-        for row in await self._database.read("run_executions", **key, last=last, limit=EXECUTIONS_MAX):
-            began.setdefault(row["task"], []).append(ExecutionId(row["execution_id"]))
-        notes = {row["task"]: row for row in await self._database.read("run_notes", **key, last=last)}
+        key["last"] = rows[-1]["task"]
+        ran: dict[int, list[Row]] = {}
+        for row in await self._database.read("run_executions", **key, limit=EXECUTIONS_MAX):
+            ran.setdefault(row["task"], []).append(row)
+        notes = {row["task"]: row for row in await self._database.read("run_notes", **key)}
+        holds = {}
+        if any(row["status"] == TaskStatus.HELD for row in rows):
+            holds = {row["task"]: row for row in await self._database.read("run_holds", **key)}
         return [
-            TaskRun(
-                row["task"],
-                task_state(row),
-                tuple(began.get(row["task"], ())),
-                document_of(notes[row["task"]]["result"]) if row["task"] in notes else None,
-                failure_of(notes[row["task"]]) if row["task"] in notes else None,
-            )
+            task_run(row, ran.get(row["task"], ()), notes.get(row["task"]), holds.get(row["task"]))
             for row in rows
         ]
 

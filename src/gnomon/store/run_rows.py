@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from gnomon.core.dag import Dag, DagRevision, Run, RunId
+from gnomon.core.dag import Dag, DagRevision, Hold, Run, RunId, TaskRun
 from gnomon.core.document import Document
-from gnomon.core.execution import Trigger
+from gnomon.core.execution import ExecutionId, Failure, Trigger
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.run_events import Changes
 from gnomon.core.run_state import RunState, RunStatus, TaskState, TaskStatus
@@ -21,6 +21,8 @@ TASK_ROW = (
     "dag_run_id", "task", "status", "parents_left", "parents_failed", "parents_skipped", "round",
     "items_left", "items_failed", "items_cancelled",
 )  # fmt: skip
+# Else what failed was made good, or has been set back.
+_SHOW_FAILURE = frozenset({TaskStatus.RELEASED, TaskStatus.HALTED, TaskStatus.FAILED, TaskStatus.CANCELLED})
 _UNIFORM_TASK = frozenset(TASK_ROW) - {"task"}
 _RUN_ROW = (
     "id", "status", "unended", "live", "halted", "completed", "failed", "cancelled", "is_paused", "ends_as",
@@ -111,6 +113,37 @@ def task_state(row: Row) -> TaskState:
         row["items_failed"],
         row["items_cancelled"],
     )
+
+
+def task_run(row: Row, ran: Sequence[Row], note: Row | None, hold: Row | None) -> TaskRun:
+    """`ran` are the executions of its round. What is set back to wait has done nothing in the next yet."""
+    state = task_state(row)
+    began = () if state.status is TaskStatus.WAITING else ran
+    has_ended = state.status.ending is not None or state.status is TaskStatus.HALTED
+    ends = [one["finished_at"] for one in began if one["finished_at"]]
+    if note is not None:
+        ends.append(note["at"])
+    return TaskRun(
+        task=row["task"],
+        state=state,
+        executions=tuple(ExecutionId(one["execution_id"]) for one in ran),
+        result=None if note is None else document_of(note["result"]),
+        failure=(note and failure_of(note)) or (_failure(began) if state.status in _SHOW_FAILURE else None),
+        attempt=max((one["attempts"] + (not one["is_over"]) for one in began), default=0),
+        started_at=min((one["started_at"] for one in began if one["started_at"]), default=None),
+        finished_at=max(ends, default=None) if has_ended else None,
+        hold=None if hold is None else Hold(hold["event"], hold["correlation"], hold["until"]),
+    )
+
+
+def _failure(ran: Sequence[Row]) -> Failure | None:
+    """Of the item that failed, if it is one of many."""
+    for row in ran:
+        failure = failure_of(row)
+        if failure is not None:
+            item = row["failed_item"]
+            return failure if item is None else Failure(failure.kind, f"item {item}: {failure.message}")
+    return None
 
 
 def task_rows(tasks: Iterable[tuple[UUID, int, TaskState]]) -> Rows:

@@ -84,6 +84,7 @@ class DagStore(Protocol):
         *,
         limit: int,
         status: JobStatus | None = None,
+        tag: str | None = None,
         after: UUID | None = None,
     ) -> Page[Dag]:
         """Newest first."""
@@ -145,7 +146,13 @@ class RunStore(Protocol):
         """Raises RunNotFound."""
 
     async def page(
-        self, tenant_id: TenantId, dag_id: JobId, *, limit: int, after: UUID | None = None
+        self,
+        tenant_id: TenantId,
+        dag_id: JobId,
+        *,
+        limit: int,
+        status: RunStatus | None = None,
+        after: UUID | None = None,
     ) -> Page[Run]:
         """The runs of a workflow, newest first."""
 

@@ -15,11 +15,13 @@ WHERE executions.id IN (
     SELECT id FROM (
         SELECT begun.id FROM dag_runs AS begun
         WHERE begun.dag_id = :dag_id AND begun.tenant_id = :tenant_id AND begun.id < :after
+          AND (CAST(:status AS text) IS NULL OR begun.status = CAST(:status AS text))
         ORDER BY begun.id DESC LIMIT :limit
     ) AS newest
     UNION
     SELECT queue.execution_id FROM queue
     WHERE queue.job_id = :dag_id AND queue.tenant_id = :tenant_id AND queue.execution_id < :after
-      AND NOT queue.in_run)
+      AND NOT queue.in_run AND (CAST(:status AS text) IS NULL OR CAST(:status AS text) = 'PENDING'))
+  AND (CAST(:status AS text) IS NULL OR coalesce(dag_runs.status, 'PENDING') = CAST(:status AS text))
 ORDER BY executions.id DESC
 LIMIT :limit
