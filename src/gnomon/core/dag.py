@@ -16,7 +16,7 @@ from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, Failure, Trigger
 from gnomon.core.job import DAG_KIND, Definition, Job, JobId, NewJob, TenantId
 from gnomon.core.lifecycle import JobChange
-from gnomon.core.run_state import RunState, RunStatus, TaskState
+from gnomon.core.run_state import RunState, RunStatus, TaskState, TaskStatus
 from gnomon.core.schedule import Schedule
 from gnomon.core.workflow import Plan
 
@@ -100,6 +100,22 @@ class TaskRun:
     executions: tuple[ExecutionId, ...] = ()
     result: Document | None = None  # If no execution brought it.
     failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTask:
+    """A task that has begun and not ended: what it waits for, if for a person or an event, and until when.
+
+    `failure` is that of a task that is halted; `waiting` one of its executions that no worker has yet.
+    """
+
+    task: int
+    status: TaskStatus
+    event: str | None = None
+    correlation: str | None = None
+    until: datetime | None = None
+    failure: Failure | None = None
+    waiting: ExecutionId | None = None
 
 
 def dag_definition(schedule: Schedule) -> Definition:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from uuid import UUID
 
-from gnomon.core.dag import Run, RunId, TaskRun
+from gnomon.core.dag import OpenTask, Run, RunId, TaskRun
 from gnomon.core.execution import ExecutionId
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
+from gnomon.core.run_state import TaskStatus
 from gnomon.errors import RunNotFound
 from gnomon.store.database import Database, Row
 from gnomon.store.rows import LAST_ID, document_of, failure_of
@@ -61,6 +62,24 @@ class RunReaders:
                 tuple(began.get(row["task"], ())),
                 document_of(notes[row["task"]]["result"]) if row["task"] in notes else None,
                 failure_of(notes[row["task"]]) if row["task"] in notes else None,
+            )
+            for row in rows
+        ]
+
+    async def open_tasks(self, tenant_id: TenantId, run_id: RunId, *, limit: int) -> Sequence[OpenTask]:
+        """Those that have begun and not ended: first the halted ones, then those that are held."""
+        rows = await self._database.read(
+            "run_open_tasks", tenant_id=tenant_id, run_id=run_id, limit=check_limit(limit)
+        )
+        return [
+            OpenTask(
+                row["task"],
+                TaskStatus(row["status"]),
+                row["event"],
+                row["correlation"],
+                row["until"],
+                failure_of(row),
+                row["execution_id"],
             )
             for row in rows
         ]

@@ -41,7 +41,8 @@ class SqlRuns:
         self._gates = gates
         self._backfills = backfills
         readers = RunReaders(database)
-        self.get, self.page, self.tasks = readers.get, readers.page, readers.tasks
+        self.get, self.page = readers.get, readers.page
+        self.tasks, self.open_tasks = readers.tasks, readers.open_tasks
 
     # Beginnings --------------------------------------------------------------------------------------
 

@@ -216,3 +216,17 @@ async def test_a_workflow_is_not_changed_as_a_job(office: Office) -> None:
     assert (missing.status_code, missing.json()["error"]["code"]) == (404, "DAG_NOT_FOUND")
     lost = await office.http.get("/v1/dag-runs/nowhere")
     assert (lost.status_code, lost.json()["error"]["code"]) == (404, "DAG_RUN_NOT_FOUND")
+
+
+async def test_a_run_of_a_workflow_is_explained_by_its_tasks(office: Office) -> None:
+    run = await triggered(office, await made(office))
+    tasks = (await office.http.get(f"/v1/dag-runs/{run['dag_run_id']}/tasks")).json()["tasks"]
+
+    found = (await office.http.get(f"/v1/executions/{run['dag_run_id']}/explain")).json()
+
+    assert [(one["code"], one["message"]) for one in found["reasons"]] == [
+        ("tasks_under_way", "1 of its 4 tasks is under way: 'extract'.")
+    ]
+    [waiting] = found["executions"]
+    assert waiting["execution_id"] == tasks[0]["execution_ids"][0]
+    assert [one["code"] for one in waiting["reasons"]] == ["no_worker"]
