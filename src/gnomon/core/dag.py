@@ -90,6 +90,12 @@ class Run:
     def status(self) -> RunStatus:
         return self.state.status
 
+    @property
+    def skipped(self) -> int:
+        """Tasks that have ended without having begun: SKIPPED or UPSTREAM_FAILED."""
+        state = self.state
+        return self.tasks - state.left - state.completed - state.failed - state.cancelled
+
 
 @dataclass(frozen=True, slots=True)
 class TaskRun:

@@ -8,7 +8,8 @@ from uuid import uuid4
 import pytest
 
 from gnomon.core.document import Document
-from gnomon.core.lifecycle import Cancelled, Succeeded
+from gnomon.core.execution import Failure
+from gnomon.core.lifecycle import Cancelled, Failed, Succeeded
 from tests.integration.api.conftest import Office
 
 EXAMPLE: dict[str, Any] = {
@@ -230,3 +231,21 @@ async def test_a_run_of_a_workflow_is_explained_by_its_tasks(office: Office) -> 
     [waiting] = found["executions"]
     assert waiting["execution_id"] == tasks[0]["execution_ids"][0]
     assert [one["code"] for one in waiting["reasons"]] == ["no_worker"]
+
+
+async def test_a_run_tells_how_many_of_its_tasks_did_not_run(office: Office) -> None:
+    never = {"value_of": "${config.full}", "value": True}
+    tasks = [
+        {"name": "a", "kind": "extract_data", "max_retries": 0},
+        {"name": "skipped", "kind": "load_data", "condition": never},
+        {"name": "blocked", "kind": "load_data", "depends_on": ["a"]},
+        {"name": "b", "kind": "extract_data"},
+    ]
+    run = await triggered(office, await made(office, tasks=tasks, config={"full": False}))
+    assert (run["tasks"], run["tasks_left"], run["tasks_running"], run["tasks_skipped"]) == (4, 3, 2, 1)
+
+    first, _ = await office.claim(kinds=KINDS)
+    await office.end(first, Failed(Failure("boom", "No.")))
+
+    found = (await office.http.get(f"/v1/dag-runs/{run['dag_run_id']}")).json()
+    assert (found["tasks_failed"], found["tasks_left"], found["tasks_skipped"]) == (1, 1, 2)
