@@ -121,3 +121,16 @@ async def test_with_slots_or_a_new_revision_or_gone_nothing_happens(flows: Workf
         assert await begun_at_once(flows, dag) is None
         assert await rows_of(flows, dag) == []
     assert await given.claim(flows) == []
+
+
+async def test_a_run_whose_configuration_becomes_too_large_fails_and_says_so(flows: WorkflowStore) -> None:
+    big = "x" * 200_000
+    dag = await create_dag(flows, FAN, config={"a": big})
+    run_id = await start_run(flows, dag, config={"b": big})
+
+    run = await run_of(flows, run_id)
+
+    assert run.status is RunStatus.FAILED
+    assert run.failure is not None
+    assert run.failure.kind == "invalid_input"
+    assert "config: 400015 bytes as JSON" in run.failure.message

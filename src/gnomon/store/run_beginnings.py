@@ -11,7 +11,7 @@ from gnomon.core.dag import Dag, Run, RunId
 from gnomon.core.document import Document
 from gnomon.core.execution import Failure, NewExecution
 from gnomon.core.progress import after
-from gnomon.core.run_events import Cancel, Changes, Ended, Event, Started, State
+from gnomon.core.run_events import Changes, Ended, Started, State
 from gnomon.core.run_state import RunState, RunStatus, TaskState, TaskStatus, born
 from gnomon.errors import InvalidInput
 from gnomon.store.database import Database, Row
@@ -32,16 +32,15 @@ async def begin(progress: Progress, run_id: UUID) -> None:
     outer = _outer(row)
     nesting = 0 if outer is None else progress.runs[outer.run_id].state.nesting + 1
     time = row["nominal_time"] or progress.now
-    events: list[Event] = [Started()]
     try:
         overrides = None if row["input"] is None else Document(row["input"])
         state, tasks = born(plan, overrides=overrides, nesting=nesting, time=time)
-    except InvalidInput:
+    except InvalidInput as error:
         # Whoever asked for it did not look. There is nothing to run it with.
-        state, tasks = born(plan, nesting=nesting, time=time)
-        events = [Started(), Cancel()]
+        await _end_unbegun(progress, row, error)
+        return
     known = dict(enumerate(tasks))
-    changes = after(plan, State(state, known), events, now=progress.now)
+    changes = after(plan, State(state, known), [Started()], now=progress.now)
     assert isinstance(changes, Changes), "a run that begins has all its rows"
     run = _run(progress, row, changes.run)
     await _add(progress, run, known | dict(changes.tasks))
@@ -98,12 +97,14 @@ def _begun(run: LockedRun, dag: Dag, asked: NewExecution, *, tasks: int, now: da
 async def give_up(progress: Progress, run_id: UUID, error: Exception) -> None:
     """End a run that cannot begin, so that it stands in nobody's way."""
     taken = await progress.session.fetch("run_take", execution_id=run_id, now=progress.now)
-    if not taken:
-        return
-    [row] = taken
+    if taken:
+        await _end_unbegun(progress, taken[0], error)
+
+
+async def _end_unbegun(progress: Progress, row: Row, error: Exception) -> None:
     failure, outer = _failure(error), _outer(row)
     await _add(progress, await _stillborn(progress, row), {})
-    told = (run_id, RunStatus.FAILED, None, failure.kind, failure.message)
+    told = (row["execution_id"], RunStatus.FAILED, None, failure.kind, failure.message)
     await progress.session.fetch("runs_end", ended_run_rows([told]), now=progress.now)
     progress.ended.add(row["job_id"])
     if outer is not None and outer.run_id in progress.runs:
@@ -116,6 +117,8 @@ async def give_up(progress: Progress, run_id: UUID, error: Exception) -> None:
 def _failure(error: Exception) -> Failure:
     if isinstance(error, UnreadablePlan):
         return Failure("unreadable_dag", f"It could not begin: {error}")
+    if isinstance(error, InvalidInput):
+        return Failure("invalid_input", f"It could not begin: {error}")
     return Failure("internal_error", "It could not begin, because of a mistake of ours. The log has more.")
 
 

@@ -19,7 +19,7 @@ from gnomon.core.progress import after
 from gnomon.core.run_events import Cancel, Changes, Ended, Event, Gate, GiveUp, Needs, State
 from gnomon.core.run_state import ENDS, TaskState, TaskStatus
 from gnomon.core.workflow import Plan
-from gnomon.errors import IllegalTransition, StoreUnavailable
+from gnomon.errors import IllegalTransition, InvalidInput, StoreUnavailable
 from gnomon.store.database import Row, Rows, Session
 from gnomon.store.gates import wanted
 from gnomon.store.plans import Plans, UnreadablePlan
@@ -120,8 +120,8 @@ class Progress:
         """None if nothing can be decided: whatever it is about this run, the others must not wait for it."""
         try:
             return await self._after(run_id, known, events)
-        except (StoreUnavailable, IllegalTransition):
-            raise
+        except (StoreUnavailable, IllegalTransition, InvalidInput):
+            raise  # Of what a person asked for: nothing is wrong with the run.
         except Exception as error:
             logger.exception("run %s cannot go on", run_id)
             if isinstance(error, UnreadablePlan) or isinstance(events[0], GiveUp):
