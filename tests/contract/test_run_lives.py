@@ -69,6 +69,7 @@ def random_task(place: int, random: Random) -> dict[str, JSON]:
     is_eager = rule in (TriggerRule.ONE_SUCCESS, TriggerRule.ONE_FAILED)
     if parents and kind < 0.4 and not is_eager:
         task["fan_out"] = {"over": f"${{tasks.{parents[0]}.result}}", "limit": 2}
+        task["payload"] = {"of": "${item}"}
     elif parents and kind < 0.5 and not is_eager:
         task["condition"] = {"value_of": f"${{tasks.{parents[0]}.result}}", "value": [1, 2]}
     return task

@@ -16,7 +16,7 @@ from gnomon.core.records import Redrive
 from gnomon.core.retention import RetentionPolicy
 from gnomon.core.run_events import Approve, Pause, Rerun, RerunFailed, Resume, Retry, Skip, Succeed
 from gnomon.core.run_state import RunStatus
-from gnomon.errors import IllegalTransition, RunNotFound
+from gnomon.errors import IllegalTransition, InvalidInput, RunNotFound
 from gnomon.store.base import Applied
 from gnomon.store.workflows import WorkflowStore
 from tests.contract import given
@@ -673,3 +673,57 @@ async def test_a_join_of_many_is_counted_not_searched(flows: WorkflowStore) -> N
     assert await work_off(flows, limit=500) == 2001
 
     assert (await run_of(flows, run_id)).status is RunStatus.COMPLETED
+
+
+async def test_a_retry_that_cannot_begin_either_is_halted_again(flows: WorkflowStore) -> None:
+    tasks = [{"name": "a", "kind": "echo", "payload": {"x": "${config.gone}"}}]
+    run_id = await start_run(flows, await create_dag(flows, tasks, failure_strategy="PAUSE"))
+    assert await statuses(flows, run_id) == "H"
+
+    assert await act(flows, run_id, Retry(0)) is RunStatus.PAUSED
+
+    [task] = await all_tasks(flows, run_id)
+    assert task.failure == Failure("invalid_input", "The config has no 'gone'.")
+
+
+@pytest.mark.parametrize("note", ["x" * 300_000, "nul \0"])
+async def test_a_note_that_cannot_be_kept_is_refused_and_changes_nothing(
+    flows: WorkflowStore, note: str
+) -> None:
+    run_id = await start_run(flows, await create_dag(flows, [{"name": "gate", "approval": {}}, THEN]))
+
+    with pytest.raises(InvalidInput):
+        await act(flows, run_id, Approve(0, "ada", note))
+
+    assert await statuses(flows, run_id) == "hW"
+    assert (await run_of(flows, run_id)).status is RunStatus.RUNNING
+
+
+async def test_a_fan_out_that_has_not_ended_has_no_result_yet(flows: WorkflowStore) -> None:
+    tasks = [
+        {"name": "list", "kind": "echo"},
+        {"name": "quick", "kind": "echo", "depends_on": ["list"]},
+        {
+            "name": "each",
+            "kind": "echo",
+            "depends_on": ["list"],
+            "fan_out": {"over": "${tasks.list.result}"},
+            "payload": {"of": "${item}"},
+        },
+        {
+            "name": "first",
+            "kind": "echo",
+            "depends_on": ["quick", "each"],
+            "trigger_rule": "one_success",
+            "payload": {"all": "${tasks.each.result}"},
+        },
+    ]
+    run_id = await start_run(flows, await create_dag(flows, tasks))
+    await finish(flows, *(await claimed(flows, run_id)).values(), outcome=with_result(["x", "y"]))
+    one, _, quick = sorted(await claim(flows), key=lambda leased: leased.payload.text)
+    await finish(flows, one, outcome=with_result("done"))
+
+    await finish(flows, quick)
+
+    [*_, first] = await all_tasks(flows, run_id)
+    assert first.failure == Failure("invalid_input", "Task 'each' has no result.")

@@ -18,7 +18,8 @@ from gnomon.core.dag import Run
 
 
 class RunAnswer(Answer):
-    """A run. The numbers count its tasks; those that were skipped are neither completed nor failed.
+    """A run. The numbers count its tasks. Those running have begun and not ended: a worker has them, or they
+    wait for one. Those skipped did not run, because of a condition, a branch or a failure before them.
 
     `error` says why it could not begin or go on.
     """
@@ -40,6 +41,7 @@ class RunAnswer(Answer):
     tasks_completed: int
     tasks_failed: int
     tasks_cancelled: int
+    tasks_skipped: int
     is_stopping: bool
     outer_run_id: str | None
     backfill_id: str | None
@@ -206,6 +208,7 @@ def run_answer(run: Run) -> RunAnswer:
         tasks_completed=state.completed,
         tasks_failed=state.failed,
         tasks_cancelled=state.cancelled,
+        tasks_skipped=run.skipped,
         is_stopping=state.ends_as is not None and not run.status.is_final,
         outer_run_id=None if run.outer is None else str(run.outer),
         backfill_id=None if run.backfill_id is None else str(run.backfill_id),

@@ -29,7 +29,7 @@ from gnomon.api.ids import execution_id as read_execution_id
 from gnomon.api.ids import job_id as read_job_id
 from gnomon.api.policy import READS, WRITES
 from gnomon.api.reading import Answer
-from gnomon.api.runs import ExecutionReasons
+from gnomon.api.runs import ExecutionExplanation, execution_reasons
 from gnomon.api.streams import event_of, paused
 from gnomon.core.execution import ExecutionId, ExecutionStatus
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX
@@ -114,10 +114,13 @@ async def retry_execution(execution_id: FromPath[str], request: Call) -> Asked:
 
 
 @get("/v1/executions/{execution_id:str}/explain", policy=READS)
-async def explain_execution(execution_id: FromPath[str], request: Call) -> ExecutionReasons:
+async def explain_execution(execution_id: FromPath[str], request: Call) -> ExecutionExplanation:
     """Every reason why it does not run now. None: a live worker would get it at its next claim."""
     found = await request.verbs.explaining.execution(read_execution_id(execution_id))
-    return ExecutionReasons(execution_id=execution_id, reasons=[reason_answer(one) for one in found.reasons])
+    reasons = [reason_answer(one) for one in found.reasons]
+    return ExecutionExplanation(
+        execution_id=execution_id, reasons=reasons, executions=execution_reasons(found)
+    )
 
 
 @get("/v1/executions/{execution_id:str}/logs", policy=READS)

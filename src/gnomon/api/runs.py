@@ -24,6 +24,7 @@ from gnomon.api.ids import job_id as read_job_id
 from gnomon.api.policy import READS, WRITES, WRITES_MANY
 from gnomon.api.reading import Answer, Body, Form, document_of
 from gnomon.client import Ask
+from gnomon.client.explaining import Explanation
 from gnomon.core.execution import ExecutionStatus
 from gnomon.core.instants import instant_text, parse_instant, parse_seconds
 from gnomon.core.job import JobId
@@ -76,6 +77,14 @@ class OccurrencePage(Answer):
 class ExecutionReasons(Answer):
     execution_id: str
     reasons: list[ReasonAnswer]
+
+
+class ExecutionExplanation(Answer):
+    """`executions`: of a run of a workflow, those of its tasks that wait."""
+
+    execution_id: str
+    reasons: list[ReasonAnswer]
+    executions: list[ExecutionReasons]
 
 
 class JobExplanation(Answer):
@@ -144,12 +153,15 @@ async def list_occurrences(
 async def explain_job(job_id: FromPath[str], request: Call) -> JobExplanation:
     """Every reason why it does not run now. None: one of its executions is next."""
     found = await request.verbs.explaining.job(read_job_id(job_id))
-    executions = [
+    reasons = [reason_answer(one) for one in found.reasons]
+    return JobExplanation(job_id=job_id, reasons=reasons, executions=execution_reasons(found))
+
+
+def execution_reasons(found: Explanation) -> list[ExecutionReasons]:
+    return [
         ExecutionReasons(execution_id=str(id), reasons=[reason_answer(one) for one in reasons])
         for id, reasons in found.executions
     ]
-    reasons = [reason_answer(one) for one in found.reasons]
-    return JobExplanation(job_id=job_id, reasons=reasons, executions=executions)
 
 
 def _ask(job_id: JobId, wish: Wish) -> Ask:

@@ -124,7 +124,10 @@ def retry(talk: Talk, run: Run) -> None:
 def explain(talk: Talk, run: Run) -> None:
     """Every reason why it does not run now. None: a live worker gets it at its next claim."""
     found = talk.server.get(path_of("executions", run, "explain"))
-    talk.show_many(found["reasons"], {"CODE": "code", "REASON": "message"})
+    rows = [{"run": run, **reason} for reason in found["reasons"]]
+    for task in found["executions"]:
+        rows += [{"run": task["execution_id"], **reason} for reason in task["reasons"]]
+    talk.show_many(rows, {"RUN": "run", "CODE": "code", "REASON": "message"})
 
 
 @app.command()

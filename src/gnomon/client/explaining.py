@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gnomon.client.surroundings import Surroundings
+from gnomon.core.dag import RunId
 from gnomon.core.execution import ExecutionId, ExecutionStatus, WorkerId
 from gnomon.core.explaining import AHEAD_MAX, Place, Prospect, Reason, why_no_fire, why_not
 from gnomon.core.job import JobId
 from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.records import ExecutionFilter
+from gnomon.core.run_explaining import OPEN_TASKS_SHOWN_MAX, RunView, why_run_waits, why_task_is_held
 from gnomon.core.worker import Worker
+from gnomon.core.workflow_document import read_workflow
 
 SHOWN_MAX = 5
 WORKERS_MAX = 10_000
@@ -18,7 +21,10 @@ WORKERS_MAX = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Of one execution, or of a job with those of its executions that wait."""
+    """Of one execution, or of a job with those of its executions that wait.
+
+    Of a run of a workflow, with those of its tasks that wait.
+    """
 
     reasons: tuple[Reason, ...]
     executions: tuple[tuple[ExecutionId, tuple[Reason, ...]], ...] = ()
@@ -31,7 +37,11 @@ class Explaining:
 
     async def execution(self, execution_id: ExecutionId) -> Explanation:
         """Raises ExecutionNotFound. No reasons: a live worker would get it at its next claim."""
-        return Explanation(await self._reasons(execution_id, await self._workers()))
+        workers = await self._workers()
+        reasons, view = await self._reasons(execution_id, workers)
+        waiting = [task.waiting for _, task in view.open if task.waiting is not None] if view else []
+        shown = [(one, (await self._reasons(one, workers))[0]) for one in waiting[:SHOWN_MAX]]
+        return Explanation(reasons, tuple(shown))
 
     async def job(self, job_id: JobId) -> Explanation:
         """Raises JobNotFound. No reasons: one of its executions would be claimed next."""
@@ -43,17 +53,41 @@ class Explaining:
             wanted = ExecutionFilter(job_id, status)
             page = await self._executions.page(tenant_id, wanted, now=now, limit=SHOWN_MAX)
             waiting += [one.id for one in page.items]
-        shown = [(one, await self._reasons(one, workers)) for one in waiting[:SHOWN_MAX]]
+        shown = [(one, (await self._reasons(one, workers))[0]) for one in waiting[:SHOWN_MAX]]
         is_next = any(not reasons for _, reasons in shown)
         return Explanation(() if is_next else why_no_fire(job, now=now), tuple(shown))
 
-    async def _reasons(self, execution_id: ExecutionId, workers: list[Worker]) -> tuple[Reason, ...]:
+    async def _reasons(
+        self, execution_id: ExecutionId, workers: list[Worker]
+    ) -> tuple[tuple[Reason, ...], RunView | None]:
+        """With the run that it is, if it is one that has begun."""
         now, tenant_id = self._own.clock.now(), self._own.tenant_id
         # First the place: an execution that is claimed in between is then seen where it is.
         place = await self._executions.place(tenant_id, execution_id)
         execution = await self._executions.get(tenant_id, execution_id, now=now)
-        prospects = [] if place is None else await self._prospects(place, workers)
-        return why_not(execution, place, now=now, workers=workers, prospects=prospects)
+        view, of_its_run, prospects = None, tuple[Reason, ...](), list[Prospect]()
+        if place is not None:
+            if place.has_begun:
+                view = await self._view(RunId(execution_id))
+                of_its_run = why_run_waits(view)
+            elif place.is_held and place.run_id is not None:
+                of_its_run = why_task_is_held(await self._view(place.run_id))
+            prospects = [] if place.is_run else await self._prospects(place, workers)
+        reasons = why_not(
+            execution, place, now=now, workers=workers, prospects=prospects, of_its_run=of_its_run
+        )
+        return reasons, view
+
+    async def _view(self, run_id: RunId) -> RunView:
+        runs, tenant_id = self._own.store.runs, self._own.tenant_id
+        run = await runs.get(tenant_id, run_id)
+        kept = await self._own.store.dags.revision(tenant_id, run.dag_id, run.revision)
+        found = await runs.open_tasks(tenant_id, run_id, limit=OPEN_TASKS_SHOWN_MAX)
+        try:
+            tasks = read_workflow(kept.definition.value).tasks
+        except Exception as error:  # It was checked when it was kept, so this can be anything.
+            return RunView(run, unreadable=str(error))
+        return RunView(run, [(tasks[one.task].name, one) for one in found])
 
     async def _prospects(self, place: Place, workers: list[Worker]) -> list[Prospect]:
         now, offers = self._own.clock.now(), {}

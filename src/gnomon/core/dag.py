@@ -16,7 +16,7 @@ from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, Failure, Trigger
 from gnomon.core.job import DAG_KIND, Definition, Job, JobId, NewJob, TenantId
 from gnomon.core.lifecycle import JobChange
-from gnomon.core.run_state import RunState, RunStatus, TaskState
+from gnomon.core.run_state import RunState, RunStatus, TaskState, TaskStatus
 from gnomon.core.schedule import Schedule
 from gnomon.core.workflow import Plan
 
@@ -90,6 +90,12 @@ class Run:
     def status(self) -> RunStatus:
         return self.state.status
 
+    @property
+    def skipped(self) -> int:
+        """Tasks that have ended without having begun: SKIPPED or UPSTREAM_FAILED."""
+        state = self.state
+        return self.tasks - state.left - state.completed - state.failed - state.cancelled
+
 
 @dataclass(frozen=True, slots=True)
 class Hold:
@@ -116,6 +122,22 @@ class TaskRun:
     started_at: datetime | None = None
     finished_at: datetime | None = None
     hold: Hold | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTask:
+    """A task that has begun and not ended: what it waits for, if for a person or an event, and until when.
+
+    `failure` is that of a task that is halted; `waiting` one of its executions that no worker has yet.
+    """
+
+    task: int
+    status: TaskStatus
+    event: str | None = None
+    correlation: str | None = None
+    until: datetime | None = None
+    failure: Failure | None = None
+    waiting: ExecutionId | None = None
 
 
 def dag_definition(schedule: Schedule) -> Definition:

@@ -11,9 +11,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+from gnomon.core.dag import RunId
 from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, WaitsFor
 from gnomon.core.instants import instant_text
-from gnomon.core.job import Job, JobId, JobStatus
+from gnomon.core.job import DAG_KIND, Job, JobId, JobStatus
 from gnomon.core.lease import Lane
 from gnomon.core.schedule import Manual, Overlap
 from gnomon.core.worker import Worker
@@ -29,6 +30,12 @@ class Obstacle(StrEnum):
     WAITS_FOR_SLOT = "waits_for_slot"
     TENANT_LIMIT = "tenant_limit"
     WAITS_FOR_SWEEP = "waits_for_sweep"  # Its gate is open; who opens it comes by every two seconds.
+    TASKS_UNDER_WAY = "tasks_under_way"  # It is a run of a workflow: others do its work.
+    WAITS_FOR_APPROVAL = "waits_for_approval"
+    WAITS_FOR_EVENT = "waits_for_event"
+    HALTED = "halted"  # A task failed under PAUSE, and a person is asked what to do.
+    STOPPING = "stopping"
+    UNREADABLE = "unreadable"
     NO_WORKER = "no_worker"
     NO_FREE_SLOT = "no_free_slot"
     BEHIND_OTHERS = "behind_others"
@@ -58,7 +65,8 @@ class Needed(NamedTuple):
 class Place:
     """An execution that waits. `taken` of its job's `slots` are filled; `needed` have not succeeded yet.
 
-    Of its tenant `tenant_running` run, and no more than `tenant_limit` may.
+    Of its tenant `tenant_running` run, and no more than `tenant_limit` may. `run_id` is the run that it is a
+    task of.
     """
 
     execution_id: ExecutionId
@@ -71,6 +79,21 @@ class Place:
     needed: tuple[Needed, ...] = ()
     tenant_running: int = 0
     tenant_limit: int | None = None
+    run_id: RunId | None = None
+
+    @property
+    def is_run(self) -> bool:
+        """Of a workflow: no worker takes it, its tasks do the work."""
+        return self.lane.kind == DAG_KIND
+
+    @property
+    def has_begun(self) -> bool:
+        return self.waits_for is WaitsFor.TASKS
+
+    @property
+    def is_held(self) -> bool:
+        """By the run that it is a task of, which is paused."""
+        return self.waits_for is WaitsFor.APPROVAL
 
     def room(self, wanted: int) -> int:
         """How many of so many its tenant may still have."""
@@ -93,11 +116,25 @@ def why_not(
     now: datetime,
     workers: Sequence[Worker],
     prospects: Sequence[Prospect],
+    of_its_run: Sequence[Reason] = (),
 ) -> tuple[Reason, ...]:
-    """`workers` are all that are known; `prospects` the live ones that fit and have a free slot."""
+    """`workers` are all that are known; `prospects` the live ones that fit and have a free slot.
+
+    `of_its_run` are reasons from `core/run_explaining.py`: of a run that has begun, or of a task that its run
+    holds.
+    """
     if place is None:
         return (_where(execution),)
-    return (*_its_own(place, now=now), *_of_workers(place, workers, prospects, now=now))
+    if place.is_run:
+        return tuple(of_its_run) if place.has_begun else _of_a_run_to_begin(place, of_its_run, now=now)
+    own = _its_own(place, of_its_run, now=now)
+    return (*own, *_of_tenant(place), *_of_workers(place, workers, prospects, now=now))
+
+
+def _of_a_run_to_begin(place: Place, of_its_run: Sequence[Reason], *, now: datetime) -> tuple[Reason, ...]:
+    due = instant_text(place.due)
+    late = Reason(Obstacle.OVERDUE, f"Due since {due}: no scheduler has begun it yet.", {"due": due})
+    return tuple(_its_own(place, of_its_run, now=now)) or (late,)
 
 
 def _where(execution: Execution) -> Reason:
@@ -112,8 +149,8 @@ def _where(execution: Execution) -> Reason:
     )
 
 
-def _its_own(place: Place, *, now: datetime) -> list[Reason]:
-    reasons = []
+def _its_own(place: Place, of_its_run: Sequence[Reason], *, now: datetime) -> list[Reason]:
+    reasons = [*of_its_run]
     if place.due > now:
         due = instant_text(place.due)
         reasons.append(Reason(Obstacle.NOT_DUE, f"It is not due before {due}.", {"due": due}))
@@ -136,15 +173,19 @@ def _its_own(place: Place, *, now: datetime) -> list[Reason]:
         )
     if place.waits_for is not None and not reasons:
         reasons.append(Reason(Obstacle.WAITS_FOR_SWEEP, "What it waited for is there; it is let in soon."))
-    if place.room(1) < 1:
-        reasons.append(
-            Reason(
-                Obstacle.TENANT_LIMIT,
-                f"{place.tenant_running} runs of the tenant are there, and it may have {place.tenant_limit}.",
-                {"running": place.tenant_running, "limit": place.tenant_limit},
-            )
-        )
     return reasons
+
+
+def _of_tenant(place: Place) -> list[Reason]:
+    if place.room(1) >= 1:
+        return []
+    return [
+        Reason(
+            Obstacle.TENANT_LIMIT,
+            f"{place.tenant_running} runs of the tenant are there, and it may have {place.tenant_limit}.",
+            {"running": place.tenant_running, "limit": place.tenant_limit},
+        )
+    ]
 
 
 def _of_workers(

@@ -3,8 +3,8 @@
 `${tasks.extract.result.rows}` stands for a value inside a payload. A string that is one reference becomes the
 value, whatever its type; inside a longer string the value is written as text. Names that are no plain words
 are quoted: `${tasks["it's"].result["a.b"][0]}`. `${run.time}` is the time that the run is for, `${run.day}`
-its day. `$${` is a plain `${`. Braces that do not begin with one of our words are not ours: shells and
-secrets have them too.
+its day. `$${` is a plain `${`. Braces that do not begin with one of our words (`run` with a dot) are not
+ours: shells and secrets have them too.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from gnomon.errors import InvalidInput
 Step: TypeAlias = "str | int"
 
 REFERENCE_LENGTH_MAX = 1000
+RUN_FACTS = ("time", "day")
 
 # Bounded, so that an unclosed quote costs no walk to the end of the text.
 _QUOTED = rf'"(?:[^"\\]|\\.){{0,{REFERENCE_LENGTH_MAX}}}+"'
-_OURS = r"\{(?=(?:tasks|config|item|index|run\.(?:time|day))\b)"
+_OURS = r"\$\{(?=(?:tasks|config|item|index)\b|run\.)"
 _HOLE = re.compile(
-    rf"\$(\$)?{_OURS}"
+    rf"(\$)?{_OURS}"
     rf'((?:{_QUOTED}|[^"}}]){{0,{REFERENCE_LENGTH_MAX}}}+)(\}}?)'
 )
+_BEGIN = re.compile(_OURS)
 _STEP = re.compile(rf"\.(\w[\w-]*)|\[(\d{{1,9}})\]|\[({_QUOTED})\]")
 
 
@@ -51,6 +53,17 @@ class Reference:
 
     def __post_init__(self) -> None:
         assert (self.source is Source.TASKS) == (self.task is not None)
+
+    def __str__(self) -> str:
+        """As somebody could write it."""
+        begin = self.source if self.task is None else f"{self.source}{_written(self.task)}.result"
+        return f"${{{begin}{''.join(map(_written, self.path))}}}"
+
+
+def _written(step: Step) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if re.fullmatch(r"\w[\w-]*", step) else f"[{json.dumps(step, ensure_ascii=False)}]"
 
 
 class Unresolved(Exception):
@@ -113,6 +126,11 @@ def references(value: JSON, *, field: str) -> Iterator[Reference]:
                     yield _reference(hole, field=field)
 
 
+def is_template(text: str) -> bool:
+    """Whether a text, or JSON as text, has something to replace: a reference, or a `$${` in front of one."""
+    return _BEGIN.search(text) is not None
+
+
 def render(value: JSON, values: Values) -> JSON:
     """The value with every reference replaced. As deep as the value, which a document bounds."""
     if isinstance(value, dict):
@@ -129,7 +147,7 @@ def render(value: JSON, values: Values) -> JSON:
 
 def escaped(text: str) -> str:
     """The text as it is written where references are read, so that it stands for itself."""
-    return re.sub(rf"\${_OURS}", "$${", text)
+    return _BEGIN.sub("$${", text)
 
 
 def look_up(reference: Reference, values: Values) -> JSON:

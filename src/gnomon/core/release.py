@@ -16,7 +16,7 @@ from gnomon.core.reference import Reference, Source, Unresolved, look_up, render
 from gnomon.core.run_events import Release
 from gnomon.core.run_state import RunState, TaskState
 from gnomon.core.workflow import NESTING_MAX, Approval, AwaitEvent, Execute, FanOut, Plan, SubDag
-from gnomon.errors import InvalidInput
+from gnomon.errors import InvalidInput, PayloadTooLarge
 
 FAN_OUT_BYTES_MAX = 16 * 1024 * 1024  # All payloads of a fan-out: they are written in one transaction.
 
@@ -85,13 +85,12 @@ def release_of(
     match task.work:
         case Execute(definition):
             if task.fan_out is not None:
-                items = _items(task.fan_out, definition.payload, values, is_template=is_template)
-                return begin(items=items)
-            return begin(payload=_rendered(definition.payload, values) if is_template else None)
+                return begin(items=_items(task.fan_out, definition.payload, values))
+            return begin(payload=_rendered(definition.payload.value, values) if is_template else None)
         case SubDag(config=config):
             if run.nesting >= NESTING_MAX:
                 raise Unresolved(f"Workflows inside of each other are more than {NESTING_MAX} deep.")
-            return begin(payload=_rendered(config, values) if is_template else None)
+            return begin(payload=_rendered(config.value, values, field="config") if is_template else None)
         case Approval(timeout):
             return begin(until=_until(timeout, now=now))
         case AwaitEvent(correlation=correlation, timeout=timeout):
@@ -103,7 +102,7 @@ def release_of(
             assert_never(other)
 
 
-def _items(fan_out: FanOut, payload: Document, values: Known, *, is_template: bool) -> tuple[Document, ...]:
+def _items(fan_out: FanOut, payload: Document, values: Known) -> tuple[Document, ...]:
     items = look_up(fan_out.over, values)
     if not isinstance(items, list):
         raise InvalidInput("fan_out.over", "is not a list.")
@@ -111,20 +110,23 @@ def _items(fan_out: FanOut, payload: Document, values: Known, *, is_template: bo
         raise InvalidInput("fan_out.over", f"{len(items)} items; at most {fan_out.items_max} are allowed.")
     payloads, room, template = list[Document](), FAN_OUT_BYTES_MAX, payload.value
     for index, item in enumerate(items):
-        value = template
-        if is_template:
-            value = render(template, replace(values, item=item, index=index))
-        elif isinstance(template, dict):
-            value = template | {"item": item, "index": index}  # Something must tell the executions apart.
-        payloads.append(Document.of(value, field="payload"))
+        payloads.append(_rendered(template, replace(values, item=item, index=index)))
         room -= len(payloads[-1].text)
         if room < 0:
             raise InvalidInput("fan_out", f"its payloads are together more than {FAN_OUT_BYTES_MAX} bytes.")
     return tuple(payloads)
 
 
-def _rendered(template: Document, values: Known) -> Document:
-    return Document.of(render(template.value, values), field="payload")
+def _rendered(template: JSON, values: Known, *, field: str = "payload") -> Document:
+    try:
+        return Document.of(render(template, values), field=field)
+    except PayloadTooLarge as error:
+        raise InvalidInput(
+            field,
+            f"{error.size_bytes} bytes as JSON with what it refers to; a task is given at most "
+            f"{error.size_bytes_max}. Refer to a part of the result, or let the task before keep its data "
+            "elsewhere and return a path or an id.",
+        ) from None
 
 
 def _until(timeout: timedelta | None, *, now: datetime) -> datetime | None:

@@ -76,6 +76,11 @@ class Book:
 
     def need_results(self, tasks: Iterable[int]) -> None:
         wanted = frozenset(read for task in tasks for read in self.plan.reads[task])
+        fan_outs = [read for read in wanted if self.plan.task(read).fan_out is not None]
+        self.need(fan_outs)
+        for read in fan_outs:
+            if self.tasks[read].status is not TaskStatus.COMPLETED:
+                self.results[read] = None  # What some of its items brought is no result yet.
         missing = wanted.difference(self.results, self.too_large)
         if missing:
             raise Lacking(Needs(results=missing))
@@ -104,7 +109,8 @@ class Book:
 
     def _halt(self, task: int) -> None:
         if self.tasks[task].status is TaskStatus.HALTED:
-            return  # A retry that could not even begin.
+            self.put(task, self.tasks[task])  # A retry that could not even begin: its failure is new.
+            return
         self.put(task, self.tasks[task].become(TaskStatus.HALTED))
         self.run = with_(self.run, halted=self.run.halted + 1)
 

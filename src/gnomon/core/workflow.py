@@ -17,7 +17,7 @@ from gnomon.core.document import Document, check_name
 from gnomon.core.graph import Graph, GraphLimits
 from gnomon.core.instants import check_duration
 from gnomon.core.job import Definition
-from gnomon.core.reference import Condition, Reference, Source, references
+from gnomon.core.reference import Condition, Reference, Source, is_template, references
 from gnomon.core.trigger_rule import TriggerRule
 from gnomon.errors import InvalidDag, InvalidInput
 
@@ -188,11 +188,8 @@ class Plan:
 def _checked_reads(task: Task, places: Mapping[str, int]) -> tuple[set[int], bool]:
     """The tasks whose results it reads, and whether its payload is to be rendered."""
     sources = set()
-    # Something that is escaped is to be rendered, too. A fan-out without a reference gets its item otherwise.
-    is_template = task.fan_out is None and any("$${" in text.text for _, text in task.templates())
     try:
         for place, reference in task.reads():
-            is_template |= place not in ("condition", "fan_out.over")
             if reference.source in (Source.ITEM, Source.INDEX) and (
                 task.fan_out is None or place != "payload"
             ):
@@ -213,7 +210,7 @@ def _checked_reads(task: Task, places: Mapping[str, int]) -> tuple[set[int], boo
             raise InvalidInput("payload", f"reads more than {READS_MAX} results; let a fan-out join them.")
     except InvalidInput as error:
         raise of_task(task.name, error) from None
-    return sources, is_template
+    return sources, any(is_template(document.text) for _, document in task.templates())
 
 
 def of_task(name: str, error: InvalidInput) -> InvalidInput:

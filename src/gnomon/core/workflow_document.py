@@ -40,6 +40,7 @@ from gnomon.core.workflow_forms import (
     TaskForm,
     converted,
 )
+from gnomon.core.workflow_sense import check_sense
 from gnomon.errors import InvalidInput
 
 Check: TypeAlias = Callable[[TaskForm], None]
@@ -76,7 +77,9 @@ def read_dag(document: object, limits: GraphLimits | None = None) -> WrittenDag:
     check_name(dag.name, field="name")
     if limits is not None:
         limits.check(len(dag.tasks), sum(map(_edges, dag.tasks)))
-    return WrittenDag(dag.name, _schedule(dag), _workflow(dag, check=_check_use), dag.tags)
+    workflow = _workflow(dag, check=_check_use)
+    check_sense(workflow)
+    return WrittenDag(dag.name, _schedule(dag), workflow, dag.tags)
 
 
 def read_workflow(document: object) -> Workflow:

@@ -41,6 +41,7 @@ class Prospects:
             needed=tuple(needed),
             tenant_running=row["tenant_running"],
             tenant_limit=row["tenant_limit"],
+            run_id=row["dag_run_id"],
         )
 
     async def recent(

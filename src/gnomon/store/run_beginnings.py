@@ -22,10 +22,6 @@ from gnomon.store.run_releases import Releases
 from gnomon.store.run_rows import LockedRun, Outer, ended_run_rows, note_rows, run_columns, task_rows
 
 
-class UnfitConfig(Exception):
-    """Whoever asked for a run did not look: there is nothing to run it with."""
-
-
 async def begin(progress: Progress, run_id: UUID) -> None:
     """If its turn has come. Its rows are made as they are after its first tasks have begun."""
     taken = await progress.session.fetch("run_take", execution_id=run_id, now=progress.now)
@@ -40,7 +36,9 @@ async def begin(progress: Progress, run_id: UUID) -> None:
     try:
         state, tasks = born(plan, overrides=overrides, nesting=nesting, time=time)
     except InvalidInput as error:
-        raise UnfitConfig(str(error)) from None
+        # Whoever asked for it did not look. There is nothing to run it with.
+        await _end_unbegun(progress, row, error)
+        return
     known = dict(enumerate(tasks))
     before = State(state, known, is_outer_held=progress.is_held(outer))
     changes = after(plan, before, [Started()], now=progress.now)
@@ -103,12 +101,14 @@ def _begun(run: LockedRun, dag: Dag, asked: NewExecution, *, tasks: int, now: da
 async def give_up(progress: Progress, run_id: UUID, error: Exception) -> None:
     """End a run that cannot begin, so that it stands in nobody's way."""
     taken = await progress.session.fetch("run_take", execution_id=run_id, now=progress.now)
-    if not taken:
-        return
-    [row] = taken
+    if taken:
+        await _end_unbegun(progress, taken[0], error)
+
+
+async def _end_unbegun(progress: Progress, row: Row, error: Exception) -> None:
     failure, outer = _failure(error), _outer(row)
     await _add(progress, await _stillborn(progress, row), {})
-    told = (run_id, RunStatus.FAILED, None, failure.kind, failure.message)
+    told = (row["execution_id"], RunStatus.FAILED, None, failure.kind, failure.message)
     await progress.session.fetch("runs_end", ended_run_rows([told]), now=progress.now)
     progress.ended.add(row["job_id"])
     if outer is not None and outer.run_id in progress.runs:
@@ -121,7 +121,7 @@ async def give_up(progress: Progress, run_id: UUID, error: Exception) -> None:
 def _failure(error: Exception) -> Failure:
     if isinstance(error, UnreadablePlan):
         return Failure("unreadable_dag", f"It could not begin: {error}")
-    if isinstance(error, UnfitConfig):
+    if isinstance(error, InvalidInput):
         return Failure("invalid_config", f"It could not begin: {error}")
     return Failure("internal_error", "It could not begin, because of a mistake of ours. The log has more.")
 

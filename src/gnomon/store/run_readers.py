@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 from uuid import UUID
 
-from gnomon.core.dag import Run, RunId, TaskRun
+from gnomon.core.dag import OpenTask, Run, RunId, TaskRun
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
 from gnomon.core.run_state import RunStatus, TaskStatus
 from gnomon.errors import RunNotFound
 from gnomon.store.database import Database, Row
-from gnomon.store.rows import LAST_ID
+from gnomon.store.rows import LAST_ID, failure_of
 from gnomon.store.run_rows import run_of, task_run
 
 TASK_LIMIT_MAX = 20_000
@@ -67,6 +67,24 @@ class RunReaders:
             holds = {row["task"]: row for row in await self._database.read("run_holds", **key)}
         return [
             task_run(row, ran.get(row["task"], ()), notes.get(row["task"]), holds.get(row["task"]))
+            for row in rows
+        ]
+
+    async def open_tasks(self, tenant_id: TenantId, run_id: RunId, *, limit: int) -> Sequence[OpenTask]:
+        """Those that have begun and not ended: first the halted ones, then those that are held."""
+        rows = await self._database.read(
+            "run_open_tasks", tenant_id=tenant_id, run_id=run_id, limit=check_limit(limit)
+        )
+        return [
+            OpenTask(
+                row["task"],
+                TaskStatus(row["status"]),
+                row["event"],
+                row["correlation"],
+                row["until"],
+                failure_of(row),
+                row["execution_id"],
+            )
             for row in rows
         ]
 

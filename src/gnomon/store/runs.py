@@ -23,7 +23,7 @@ from gnomon.store.database import Database, Row, Rows, UniqueViolation
 from gnomon.store.gates import Gates, note_unbegun
 from gnomon.store.plans import Plans
 from gnomon.store.rows import FIRST_ID, document_of
-from gnomon.store.run_beginnings import UnfitConfig, begin, begin_at_once, give_up
+from gnomon.store.run_beginnings import begin, begin_at_once, give_up
 from gnomon.store.run_ends import ClaimWithin, WentOn, end_tasks, outcomes_of
 from gnomon.store.run_progress import Happened, Progress
 from gnomon.store.run_readers import RunReaders, find_run
@@ -41,7 +41,8 @@ class SqlRuns:
         self._gates = gates
         self._backfills = backfills
         readers = RunReaders(database)
-        self.get, self.page, self.tasks = readers.get, readers.page, readers.tasks
+        self.get, self.page = readers.get, readers.page
+        self.tasks, self.open_tasks = readers.tasks, readers.open_tasks
 
     # Beginnings --------------------------------------------------------------------------------------
 
@@ -101,8 +102,7 @@ class SqlRuns:
             except StoreUnavailable:
                 raise
             except Exception as error:  # Whatever it is about this run, the others must not wait for it.
-                if not isinstance(error, UnfitConfig):
-                    logger.exception("run %s cannot begin", run_id)
+                logger.exception("run %s cannot begin", run_id)
                 async with self._progress(around, now=now) as progress:
                     await give_up(progress, run_id, error)
             todo += progress.to_start

@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from gnomon.core.backfill import Backfill, BackfillAction, BackfillId, BackfillTime, NewBackfill
-from gnomon.core.dag import Dag, DagChange, DagRevision, NewDag, Run, RunId, TaskRun
+from gnomon.core.dag import Dag, DagChange, DagRevision, NewDag, OpenTask, Run, RunId, TaskRun
 from gnomon.core.document import Document
 from gnomon.core.execution import NewExecution
 from gnomon.core.idempotency import Idempotency
@@ -160,6 +160,9 @@ class RunStore(Protocol):
         self, tenant_id: TenantId, run_id: RunId, *, limit: int, after: int = -1
     ) -> Sequence[TaskRun]:
         """Tasks in the order of the definition, after that place. Empty if the run has not begun."""
+
+    async def open_tasks(self, tenant_id: TenantId, run_id: RunId, *, limit: int) -> Sequence[OpenTask]:
+        """Tasks that have begun and not ended: first those that are halted, then those that are held."""
 
 
 class WorkflowStore(Store, Protocol):

@@ -8,7 +8,8 @@ from uuid import uuid4
 import pytest
 
 from gnomon.core.document import Document
-from gnomon.core.lifecycle import Cancelled, Succeeded
+from gnomon.core.execution import Failure
+from gnomon.core.lifecycle import Cancelled, Failed, Succeeded
 from tests.integration.api.conftest import Office
 
 EXAMPLE: dict[str, Any] = {
@@ -216,3 +217,35 @@ async def test_a_workflow_is_not_changed_as_a_job(office: Office) -> None:
     assert (missing.status_code, missing.json()["error"]["code"]) == (404, "DAG_NOT_FOUND")
     lost = await office.http.get("/v1/dag-runs/nowhere")
     assert (lost.status_code, lost.json()["error"]["code"]) == (404, "DAG_RUN_NOT_FOUND")
+
+
+async def test_a_run_of_a_workflow_is_explained_by_its_tasks(office: Office) -> None:
+    run = await triggered(office, await made(office))
+    tasks = (await office.http.get(f"/v1/dag-runs/{run['dag_run_id']}/tasks")).json()["tasks"]
+
+    found = (await office.http.get(f"/v1/executions/{run['dag_run_id']}/explain")).json()
+
+    assert [(one["code"], one["message"]) for one in found["reasons"]] == [
+        ("tasks_under_way", "1 of its 4 tasks is under way: 'extract'.")
+    ]
+    [waiting] = found["executions"]
+    assert waiting["execution_id"] == tasks[0]["execution_ids"][0]
+    assert [one["code"] for one in waiting["reasons"]] == ["no_worker"]
+
+
+async def test_a_run_tells_how_many_of_its_tasks_did_not_run(office: Office) -> None:
+    never = {"value_of": "${config.full}", "value": True}
+    tasks = [
+        {"name": "a", "kind": "extract_data", "max_retries": 0},
+        {"name": "skipped", "kind": "load_data", "condition": never},
+        {"name": "blocked", "kind": "load_data", "depends_on": ["a"]},
+        {"name": "b", "kind": "extract_data"},
+    ]
+    run = await triggered(office, await made(office, tasks=tasks, config={"full": False}))
+    assert (run["tasks"], run["tasks_left"], run["tasks_running"], run["tasks_skipped"]) == (4, 3, 2, 1)
+
+    first, _ = await office.claim(kinds=KINDS)
+    await office.end(first, Failed(Failure("boom", "No.")))
+
+    found = (await office.http.get(f"/v1/dag-runs/{run['dag_run_id']}")).json()
+    assert (found["tasks_failed"], found["tasks_left"], found["tasks_skipped"]) == (1, 1, 2)

@@ -327,11 +327,14 @@ def test_a_result_that_is_not_there_fails_the_task_that_needs_it() -> None:
     assert changes.failures[1].message == "The result of task 'a' has no 3."
 
 
-def test_a_rendered_payload_that_is_too_large_fails_the_task() -> None:
+def test_a_rendered_payload_that_is_too_large_fails_the_task_and_says_what_to_do() -> None:
     text = "${tasks.a.result}"
     run = Bench(plan_of(task("a"), task("b", "a", payload=[text] * 10))).start()
     changes = run.send(run.ended("a", _T.COMPLETED, "x" * 100_000))
-    assert "at most 262144 are kept" in changes.failures[1].message
+    assert changes.failures[1].message == (
+        "payload: 1000031 bytes as JSON with what it refers to; a task is given at most 262144. Refer to "
+        "a part of the result, or let the task before keep its data elsewhere and return a path or an id."
+    )
 
 
 def test_results_come_from_ancestors_far_up_and_from_the_configuration() -> None:
@@ -400,6 +403,18 @@ def test_a_fan_out_whose_payloads_are_too_much_together_fails() -> None:
     run = Bench(plan).start()
     changes = run.send(run.ended("a", _T.COMPLETED, list(range(100))))
     assert changes.failures[1].message == "fan_out: its payloads are together more than 16777216 bytes."
+
+
+def test_a_fan_out_that_was_kept_without_an_item_gives_each_the_payload_as_it_is() -> None:
+    plan = plan_of(task("a"), task("b", "a", payload={"x": 1}, fan_out=over("a")))
+    run = Bench(plan).start()
+    run.send(run.ended("a", _T.COMPLETED, ["one", "two"]))
+    assert run.begun[-1].items == (Document('{"x":1}'), Document('{"x":1}'))
+
+
+def test_a_doubled_dollar_is_a_plain_one_even_where_nothing_is_referred_to() -> None:
+    run = Bench(plan_of(task("a", payload={"x": "$${config.day} and ${HOME}"}))).start()
+    assert run.begun[0].payload == Document('{"x":"${config.day} and ${HOME}"}')
 
 
 def test_a_fan_out_fails_when_all_have_ended_and_one_has_failed() -> None:

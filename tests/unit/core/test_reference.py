@@ -30,6 +30,8 @@ class Fixed:
         ("n=${tasks.t.result.n}, ${tasks.t.result.rows}", 'n=3, [1, {"x": null}]'),
         ("${config.yes}${config.text}", "trueabc"),
         ("$${tasks.t.result} stays, and ${HOME} and ${secrets.KEY} are not ours", None),
+        ("${run} and ${runner.x} are not ours", "${run} and ${runner.x} are not ours"),
+        ("$${run.day}", "${run.day}"),
         ({"deep": [{"${config.n}": "${config.n}"}]}, {"deep": [{"${config.n}": 3}]}),
         (17, 17),
     ],
@@ -93,3 +95,11 @@ def test_a_text_full_of_openings_is_read_in_a_bounded_way() -> None:
         assert not list(references(opening * 20_000, field="payload"))
     with pytest.raises(InvalidInput, match="no closing brace"):
         list(references("${tasks." * 20_000, field="payload"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["${run.day}", "${index}", '${tasks["a b"].result["x.y"][0].z}', "${config.a-b}", '${item["a\\"b"]}'],
+)
+def test_a_reference_is_shown_as_it_was_written(text: str) -> None:
+    assert [str(one) for one in references(text, field="payload")] == [text]

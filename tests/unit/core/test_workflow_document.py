@@ -232,9 +232,8 @@ def test_a_slip_is_answered_with_the_task_the_field_and_the_reason(
 def test_a_reference_that_cannot_work_is_refused_when_the_workflow_is_made(
     payload: str, field: str, reason: str
 ) -> None:
-    written = read_dag(dag({"name": "a", "payload": {"x": payload}}, {"name": "b"}))
     with pytest.raises(InvalidInput) as refused:
-        Plan.of(written.workflow)
+        Plan.of(read_dag(dag({"name": "a", "payload": {"x": payload}}, {"name": "b"})).workflow)
     assert (refused.value.field, refused.value.reason) == (field, reason)
 
 
