@@ -33,7 +33,7 @@ from gnomon.core.run_state import ENDS, RunStatus, TaskState, TaskStatus
 from gnomon.core.workflow import Plan
 from gnomon.errors import GnomonError, IllegalTransition, StoreUnavailable
 from gnomon.store.database import Row, Rows, Session
-from gnomon.store.gates import note_unbegun, wanted
+from gnomon.store.gates import wanted
 from gnomon.store.plans import Plans, UnreadablePlan
 from gnomon.store.run_releases import Releases
 from gnomon.store.run_rows import (
@@ -49,10 +49,9 @@ from gnomon.store.run_rows import (
     task_state,
     wanted_tasks,
 )
+from gnomon.store.run_stops import stop_tasks
 
 logger = logging.getLogger(__name__)
-
-ROUNDS_MAX = 100
 
 Happened: TypeAlias = dict[UUID, list[Event]]
 
@@ -248,23 +247,7 @@ class Progress:
             raise IllegalTransition("run", status="forgotten", action="rerun")
 
     async def _sweep(self, run_id: UUID) -> Happened:
-        """Claims and retries move executions between our statements: go on until there is nothing left."""
-        await self.session.fetch("run_sweep", run_id=run_id)
-        await self.session.fetch("run_holds_clear", run_id=run_id)
-        ended: list[Event] = []
-        for _ in range(ROUNDS_MAX):
-            await self.session.fetch("run_stop", run_id=run_id)
-            rows = await self.session.fetch("run_waiting_end", run_id=run_id, now=self.now)
-            await note_unbegun(self.session, rows, now=self.now)
-            ended += [
-                Ended(row["task"], row["round"], TaskStatus.CANCELLED, item=row["item"]) for row in rows
-            ]
-            if not await self.session.fetch("run_remains", run_id=run_id):
-                break
-        else:
-            raise StoreUnavailable(
-                f"Tasks of run {run_id} moved away {ROUNDS_MAX} times in a row. Ask again."
-            )
+        ended = await stop_tasks(self.session, run_id, now=self.now)
         follows: Happened = {inner: [Cancel()] for inner in await self._lock_inside(run_id)}
         return follows | {run_id: ended} if ended else follows
 
