@@ -110,12 +110,12 @@ BUGS = (
     # G6
     bug(
         "workflow: a cancel leaves in the queue what waits",
-        "store/run_progress.py",
-        'rows = await self.session.fetch("run_waiting_end", run_id=run_id, now=self.now)',
+        "store/run_stops.py",
+        'rows = await session.fetch("run_waiting_end", run_id=run_id, now=now)',
         "rows: list[Row] = []",
         Edit(
-            "store/run_progress.py",
-            'if not await self.session.fetch("run_remains", run_id=run_id):',
+            "store/run_stops.py",
+            'if not await session.fetch("run_remains", run_id=run_id):',
             "if True:",
         ),
     ),
