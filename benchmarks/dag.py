@@ -13,9 +13,10 @@ many        ten thousand tasks over a hundred runs, a hundred of them side by si
 
 Peers run `chain40` and `fan40`, too: DBOS on the same PostgreSQL server, Prefect and Temporal on servers of
 their own, with their defaults. Each is one process that has both the worker and the one who asks, as ours is.
-Each takes turns with a Gnomon on PostgreSQL; `gnomon_chain40_s` is what that one took then, and
-`chain40_to_dbos` is how many times as long as the peer: less than 1 is faster. A peer that cannot be
-installed or started has null for its figures, and a reason.
+There, tasks pass on numbers, theirs and ours alike, and what the last one gives is looked at. Each takes
+turns with a Gnomon on PostgreSQL; `gnomon_chain40_s` is what that one took then, and `chain40_to_dbos` is
+how many times as long as the peer: less than 1 is faster. A peer that cannot be installed or started has
+null for its figures, and a reason.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from rich.progress import Progress
 
 from benchmarks import Report
 from benchmarks._dag_peers import PEERS, PeerFailed, Turns, opened
+from benchmarks._dag_turns import CHAIN_RESULT, FAN_RESULT, WIDTH
 from benchmarks.store import now
 from gnomon.app import open_database
 from gnomon.app.engine import Engine, EngineOptions, open_engine
@@ -79,8 +81,26 @@ Figures = Mapping[str, float | str | None]
 async def noop() -> None: ...
 
 
-def task(name: str, *depends_on: str) -> dict[str, JSON]:
-    return {"name": name, "kind": "python", "payload": {"function": "noop"}, "depends_on": [*depends_on]}
+async def add_one(number: int) -> int:
+    return number + 1
+
+
+async def same(number: int) -> int:
+    return number
+
+
+async def total(numbers: list[int]) -> int:
+    return sum(numbers)
+
+
+FUNCTIONS = (noop, add_one, same, total)
+
+
+def task(
+    name: str, *depends_on: str, function: str = "noop", arguments: Mapping[str, JSON] | None = None
+) -> dict[str, JSON]:
+    payload: dict[str, JSON] = {"function": function, **({"arguments": {**arguments}} if arguments else {})}
+    return {"name": name, "kind": "python", "payload": payload, "depends_on": [*depends_on]}
 
 
 def chain(length: int) -> list[JSON]:
@@ -95,6 +115,28 @@ def join(width: int) -> list[JSON]:
 def fan(width: int) -> list[JSON]:
     names = [f"p{n}" for n in range(width)]
     return [task("first"), *(task(name, "first") for name in names), task("last", *names)]
+
+
+def adding_chain() -> list[JSON]:
+    """As the peers have it: each task adds one to what the task before it gave."""
+    first = task("t0", function="add_one", arguments={"number": 0})
+    return [first, *(_adds_to(n - 1) for n in range(1, WIDTH))]
+
+
+def _adds_to(before: int) -> dict[str, JSON]:
+    arguments: dict[str, JSON] = {"number": f"${{tasks.t{before}.result}}"}
+    return task(f"t{before + 1}", f"t{before}", function="add_one", arguments=arguments)
+
+
+def adding_fan() -> list[JSON]:
+    """As the peers have it: the last task adds what the forty gave."""
+    names = [f"p{n}" for n in range(WIDTH)]
+    numbers: list[JSON] = [f"${{tasks.{name}.result}}" for name in names]
+    return [
+        task("first", function="same", arguments={"number": 0}),
+        *(task(name, "first", function="same", arguments={"number": n}) for n, name in enumerate(names)),
+        task("last", *names, function="total", arguments={"numbers": numbers}),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +162,13 @@ class Bench:
             assert ended.finished_at is not None
             ends.append(ended.finished_at)
         return seconds, ends
+
+    async def last_result(self, dag: Dag) -> JSON:
+        """What the last task of the newest run gave."""
+        run = (await self.client.runs.list(dag.job.id)).items[0]
+        *_, last = await self.client.runs.tasks(run, limit=run.tasks)
+        ended = await self.client.executions.get(last.run.executions[0])
+        return None if ended.result is None else ended.result.value
 
     async def rounds(
         self, name: str, tasks: list[JSON], *, count: int = ROUNDS
@@ -158,7 +207,8 @@ class Bench:
 @asynccontextmanager
 async def bench(url: str) -> AsyncIterator[Bench]:
     functions = Functions()
-    functions.add("noop", noop)
+    for function in FUNCTIONS:
+        functions.add(function.__name__, function)
     handlers = Registry([FunctionHandler(HandlerSettings(), functions)])
     registration = Registration(WorkerId(f"bench-{uuid4()}"), uuid4(), "bench", SLOTS, handlers.kinds)
     options = EngineOptions(url, seed=Random().getrandbits(64), worker=WorkerOptions(registration, handlers))
@@ -203,10 +253,12 @@ async def measure(url: str) -> dict[str, float]:
 async def take_turns(one: Bench, name: str, peer: Turns) -> Figures:
     """Of a peer that is warm; so the first run of ours does not count."""
     found: dict[str, float] = {}
-    for shape, tasks in {"chain40": chain(40), "fan40": fan(40)}.items():
+    shapes = {"chain40": (adding_chain(), CHAIN_RESULT), "fan40": (adding_fan(), FAN_RESULT)}
+    for shape, (tasks, result) in shapes.items():
         dag = await one.made(shape, tasks)
         await asyncio.sleep(SETTLE)
         await one.seconds(dag, len(tasks))
+        assert await one.last_result(dag) == result
         ours, theirs = [], []
         for _ in range(ROUNDS):
             ours.append((await one.seconds(dag, len(tasks)))[0])
