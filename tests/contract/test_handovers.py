@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
+from gnomon.core.dag import RunId
 from gnomon.core.job import Definition
 from gnomon.core.lease import ClaimRequest, Leased
 from gnomon.core.lifecycle import LeaseExpired, Outcome
+from gnomon.core.run_events import Cancel, Event, Pause, Rerun
 from gnomon.core.run_state import RunStatus
 from gnomon.store.base import Applied, Handover
+from gnomon.store.database import Row, Rows
+from gnomon.store.sql_store import SqlStore
 from gnomon.store.workflows import WorkflowStore
 from tests.contract import given
 from tests.contract.flows import (
+    act,
     begun,
     chain,
     claimed,
@@ -117,3 +124,93 @@ async def test_what_is_not_for_this_worker_is_left_to_others(flows: WorkflowStor
 
     assert (done.leased, done.more) == (None, True)
     assert len(await claim(flows)) == 1
+
+
+async def second_of(flows: WorkflowStore, run_id: RunId) -> Leased:
+    """The first task ended the long way; from here on the store remembers the run."""
+    first = list((await claimed(flows, run_id)).values())
+    [second] = (await hand_over(flows, first, request(given.ADA, limit=10))).leased or ()
+    return second
+
+
+async def test_between_two_tasks_there_is_one_statement(
+    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = await begun(flows, chain(40))
+    leased = [await second_of(flows, run_id)]
+    assert isinstance(flows, SqlStore)
+    statements, fetch = [], flows.database.fetch
+
+    async def noted(statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
+        statements.append(statement)
+        return await fetch(statement, *batches, **values)
+
+    monkeypatch.setattr(flows.database, "fetch", noted)
+    for _ in range(20):
+        leased = list((await hand_over(flows, leased, request(given.ADA, limit=10))).leased or ())
+
+    assert statements == ["tasks_end"] * 20
+    assert await statuses(flows, run_id) == "C" * 21 + "R" + "W" * 18
+
+
+@pytest.mark.parametrize(
+    "event", [Pause(), Cancel(), Rerun(frozenset({0}))], ids=lambda one: type(one).__name__
+)
+async def test_what_somebody_else_did_to_the_run_counts(flows: WorkflowStore, event: Event) -> None:
+    """Another process moved it. What this one remembers of the run is old, and decides nothing."""
+    run_id = await begun(flows, {"a": [], "b": [], "c": ["b"], "d": ["c"], "e": ["a"]})
+    first = await claimed(flows, run_id)
+    [fifth] = (await hand_over(flows, [first["a"]], request(given.ADA, limit=10))).leased or ()
+    [third] = (await hand_over(flows, [first["b"]], request(given.ADA, limit=10))).leased or ()
+    assert isinstance(flows, SqlStore)
+    other = SqlStore(flows.database)
+    if isinstance(event, Rerun):
+        await other.executions.apply([decided(fifth, DONE)], now=NOW)
+    await act(other, run_id, event)
+
+    done = await hand_over(flows, [third], request(given.ADA, limit=10))
+
+    assert list(done.applied) == [Applied.APPLIED]
+    told = {Pause: "CCCRR", Cancel: "CCCXR", Rerun: "RCCRW"}
+    assert await statuses(flows, run_id) == told[type(event)]
+    assert bool(done.leased) is isinstance(event, Rerun)
+    assert await claim(flows) == []
+
+
+async def test_what_is_urgent_comes_first_whether_it_is_new_or_waits(flows: WorkflowStore) -> None:
+    tasks = tasks_of(chain(2)) + tasks_of({"x": ["t1"]}, priority=9) + tasks_of({"y": ["t1"]}, priority=1)
+    run_id = await start_run(flows, await create_dag(flows, tasks))
+    second = await second_of(flows, run_id)
+    usual = await given.create_one(flows, new_job(definition=Definition(kind="echo", priority=5)))
+    await enqueue(flows, ask(usual), ask(usual))
+
+    done = await hand_over(flows, [second], request(given.ADA, limit=2))
+
+    assert [one.priority for one in done.leased or ()] == [9, 5]
+    assert done.more
+    assert [one.priority for one in await claim(flows)] == [5, 1]
+
+
+async def test_ends_without_a_claim_leave_what_follows_to_others(flows: WorkflowStore) -> None:
+    run_id = await begun(flows, chain(4))
+    second = await second_of(flows, run_id)
+
+    assert await flows.executions.apply([decided(second, DONE)._replace(in_run=True)], now=NOW) == [
+        Applied.APPLIED
+    ]
+
+    assert await statuses(flows, run_id) == "CCRW"
+    assert len(await claim(flows)) == 1
+
+
+async def test_one_end_that_is_refused_does_not_hold_up_the_others(flows: WorkflowStore) -> None:
+    edges = {"a": [], **{f"b{n}": ["a"] for n in range(3)}, **{f"c{n}": [f"b{n}"] for n in range(3)}}
+    run_id = await begun(flows, edges)
+    first = list((await claimed(flows, run_id)).values())
+    three = list((await hand_over(flows, first, request(given.ADA, limit=10))).leased or ())
+    assert await given.end(flows, three[0], LeaseExpired(), now=NOW + 2 * HOUR) is Applied.APPLIED
+
+    done = await hand_over(flows, three, request(given.ADA, limit=10))
+
+    assert list(done.applied) == [Applied.LOST, Applied.APPLIED, Applied.APPLIED]
+    assert await statuses(flows, run_id) == "CRCCWRR"

@@ -75,7 +75,8 @@ class WorkerParts:
     telemetry: Telemetry
     lease: timedelta
     poll: timedelta
-    released: Callable[[], None] = lambda: None  # Tells others that a task has released what follows it.
+    # Tells all workers, ours included, that a task has released what follows it. None: there is only ours.
+    released: Callable[[], None] | None = None
     worker: Worker = field(init=False)
     recycler: Recycler = field(init=False)
     hurry: Callable[[], None] = field(init=False)  # Makes the heartbeat beat early.
@@ -110,7 +111,8 @@ class WorkerParts:
             notebook=notebook,
             telemetry=self.telemetry,
             lease=self.lease,
-            released=self._released,
+            # Once, and not by two ways: a second look would stand in the way of the next end.
+            released=self.released or self._wake,
         )
         services += [completer, notebook]
         self.ways.capture(notebook, stack)
@@ -128,9 +130,8 @@ class WorkerParts:
             poll=self.poll,
         )
 
-    def _released(self) -> None:
+    def _wake(self) -> None:
         self.worker.wakeup.set()
-        self.released()
 
     def _add_heartbeat(
         self, services: list[Service], node: Node, stack: AsyncExitStack

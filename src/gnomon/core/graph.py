@@ -5,6 +5,7 @@ Nothing here is recursive: a chain of ten thousand is data, not stack.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -128,6 +129,16 @@ class Graph:
     def downstream(self, tasks: Iterable[int]) -> set[int]:
         """All that comes after any of these, directly or not."""
         return _reached(tasks, self.children)
+
+    def ahead(self, tasks: Collection[int], known: Collection[int], *, limit: int) -> frozenset[int]:
+        """The nearest that come after these and are not known: as many as `limit`."""
+        found, frontier = set[int](), deque(sorted(tasks))
+        while frontier and len(found) < limit:
+            for child in self.children[frontier.popleft()][: limit - len(found)]:
+                if child not in tasks and child not in found and child not in known:
+                    found.add(child)
+                    frontier.append(child)
+        return frozenset(found)
 
     def ancestors(self, task: int) -> set[int]:
         """All that a task waits for, directly or not."""

@@ -62,20 +62,16 @@ class Book:
 
     def need(self, tasks: Iterable[int]) -> None:
         """Rows to go on with. Asks ahead for as many as there are, so a long cascade takes few questions."""
-        missing = [task for task in tasks if task not in self.tasks]
+        missing = frozenset(task for task in tasks if task not in self.tasks)
         if not missing:
             return
-        wanted, room, frontier = set(missing), len(self.tasks), deque(missing)
-        while frontier and room > 0:
-            for child in self.plan.graph.children[frontier.popleft()][:room]:
-                if child not in wanted and child not in self.tasks:
-                    wanted.add(child)
-                    frontier.append(child)
-                    room -= 1
-        raise Lacking(Needs(tasks=frozenset(wanted)))
+        ahead = self.plan.graph.ahead(missing, self.tasks.keys(), limit=len(self.tasks))
+        raise Lacking(Needs(tasks=missing, ahead=ahead))
 
     def need_results(self, tasks: Iterable[int]) -> None:
         wanted = frozenset(read for task in tasks for read in self.plan.reads[task])
+        if not wanted:
+            return
         fan_outs = [read for read in wanted if self.plan.task(read).fan_out is not None]
         self.need(fan_outs)
         for read in fan_outs:

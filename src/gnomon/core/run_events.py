@@ -179,6 +179,8 @@ class Gate(StrEnum):
 class Needs:
     """Nothing is decided yet: load these rows and results, in addition, and ask again.
 
+    `ahead` are rows that may be needed soon: to load them, too, spares questions.
+
     A result belongs to the round in the row of its task. If one of `Changes.results` was kept for this round,
     that is it; else it is that of the execution or inner run of this round; of a fan-out, the list of those
     of its items, with the ends that are being accepted.
@@ -186,6 +188,7 @@ class Needs:
 
     tasks: frozenset[int] = frozenset()
     results: frozenset[int] = frozenset()
+    ahead: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +236,10 @@ class Changes:
         if self.is_held == was_held or self.sweep:
             return None
         return Gate.HOLD if self.is_held else Gate.LET_GO
+
+    @property
+    def does_something(self) -> bool:
+        return self.run != self.before or bool(self.tasks)
 
     @property
     def does_more_than_release(self) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from uuid import UUID
@@ -26,8 +27,10 @@ RESCAN = timedelta(seconds=1)
 FIRST_INSTANT = datetime(1, 1, 1, tzinfo=UTC)
 
 Position = tuple[datetime, UUID]
+Scanned = tuple[Sequence[Rows], dict[str, object]]
 _FRONT: Position = (FIRST_INSTANT, FIRST_ID)
 
+_SCAN = ("lane_id", "priority", "due", "execution_id")
 # In the columns of `claim`: the priority; the due time and the id.
 PRIORITY = itemgetter(3)
 POSITION = itemgetter(4, 0)
@@ -58,17 +61,11 @@ class Claimer:
         self._took_all = len(rows) < request.limit
         return rows
 
-    async def claim_within(
-        self, session: Session, request: ClaimRequest, *, now: datetime, lease_until: datetime
-    ) -> Sequence[Row]:
-        """In a transaction that has just released something. It may be in a lane that is new."""
+    def with_ends(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> ClaimWithEnds:
         turn, *_ = self._turns(request)
-        if turn.limited is not None:
-            return []  # Whose turn it is claims by itself, under a lock that comes before all others.
-        rows = await self._scan(session, request, turn, request.limit, now=now, lease_until=lease_until)
-        self._took_all = len(rows) < request.limit
-        self._note(turn, rows, request.limit)
-        return rows
+        # A tenant with a limit is claimed from under a lock that comes before all others, so not here.
+        fits = turn if turn.limited is None else Turn(None, ())
+        return ClaimWithEnds(self, request, fits, self._scanned(request, fits, now, lease_until))
 
     async def _may_find_something(self, request: ClaimRequest, now: datetime) -> bool:
         """Behind who took all there is mostly nothing: a look costs a tenth of a claim."""
@@ -137,19 +134,27 @@ class Claimer:
     ) -> Sequence[Row]:
         if limit < 1:
             return []
+        where, values = self._scanned(request, turn, now, lease_until)
         return await session.fetch(
             "claim",
-            *self._starts(turn.lane_ids),
-            lane_ids=list(turn.lane_ids),
-            request_id=request.id,
-            worker=request.worker,
-            limit=limit,
-            priorities=PRIORITIES,
-            now=now,
-            lease_until=lease_until,
+            *where,
+            **values | {"limit": limit},
             is_repeat=request.is_repeat,
             default_tenant=DEFAULT_TENANT,
         )
+
+    def _scanned(self, request: ClaimRequest, turn: Turn, now: datetime, lease_until: datetime) -> Scanned:
+        """What a statement that claims is given."""
+        values: dict[str, object] = {
+            "lane_ids": list(turn.lane_ids),
+            "request_id": request.id,
+            "worker": request.worker,
+            "limit": request.limit,
+            "priorities": PRIORITIES,
+            "now": now,
+            "lease_until": lease_until,
+        }
+        return self._starts(turn.lane_ids), values
 
     def _starts(self, lane_ids: Sequence[int]) -> Sequence[Rows]:
         """Where to start in each lane and priority, for a database where that is not the front."""
@@ -160,7 +165,11 @@ class Claimer:
             for priority in PRIORITIES
             for lane_id in lane_ids
         ]
-        return (Rows("scan", ("lane_id", "priority", "due", "execution_id"), starts),)
+        return (Rows("scan", _SCAN, starts),)
+
+    def note_with_ends(self, turn: Turn, rows: Sequence[Row], limit: int) -> None:
+        self._took_all = len(rows) < limit
+        self._note(turn, rows, limit)
 
     def _note(self, turn: Turn, rows: Sequence[Row], limit: int) -> None:
         """How far the lanes are taken, for the next scan."""
@@ -175,3 +184,42 @@ class Claimer:
         self._positions |= {
             (lane_id, priority): POSITION(row) for priority, row in last.items() for lane_id in turn.lane_ids
         }
+
+
+def nothing_scanned(database: Database, *, now: datetime) -> Scanned:
+    """For a statement that could claim and shall not."""
+    values: dict[str, object] = {
+        "lane_ids": [],
+        "request_id": FIRST_ID,
+        "worker": "",
+        "limit": 0,
+        "priorities": PRIORITIES,
+        "now": now,
+        "lease_until": now,
+    }
+    return ((Rows("scan", _SCAN, ()),) if database.dead_rows_linger else ()), values
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimWithEnds:
+    """A claim that is made in the transaction that writes ends and releases what follows them."""
+
+    claimer: Claimer
+    request: ClaimRequest
+    turn: Turn
+    scanned: Scanned
+
+    async def within(self, session: Session) -> Sequence[Row]:
+        """After something was released. It may be in a lane that is new."""
+        if not self.turn.lane_ids:
+            return []
+        where, values = self.scanned
+        rows = await session.fetch(
+            "claim", *where, **values, is_repeat=self.request.is_repeat, default_tenant=DEFAULT_TENANT
+        )
+        self.took(rows)
+        return rows
+
+    def took(self, rows: Sequence[Row]) -> None:
+        """From the queue."""
+        self.claimer.note_with_ends(self.turn, rows, self.request.limit)

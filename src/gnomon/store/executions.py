@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from uuid import UUID
 
 from gnomon.core.execution import (
@@ -24,7 +23,7 @@ from gnomon.core.records import ExecutionFilter, Page
 from gnomon.errors import ExecutionNotFound, InvalidInput, StoreUnavailable
 from gnomon.store.base import Applied, Decision, Handover
 from gnomon.store.changes import are_plain_endings, change_rows, ending_rows, first_decisions
-from gnomon.store.claimer import AskedBefore, Claimer
+from gnomon.store.claimer import AskedBefore, Claimer, ClaimWithEnds
 from gnomon.store.database import Database, Row, Rows, UniqueViolation, again_after_deadlock
 from gnomon.store.enqueuing import are_plain, enqueue_and_admit, enqueue_plain
 from gnomon.store.gates import Gates, note_unbegun
@@ -32,7 +31,7 @@ from gnomon.store.lanes import Lanes
 from gnomon.store.prospects import Prospects
 from gnomon.store.revisions import Revisions
 from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, execution_of, is_possible
-from gnomon.store.run_ends import ClaimWithin, WentOn
+from gnomon.store.run_ends import WentOn
 from gnomon.store.runs import SqlRuns
 
 EXPIRED_LIMIT_MAX = 10_000
@@ -137,13 +136,13 @@ class SqlExecutions:
     async def apply_and_claim(
         self, decisions: Sequence[Decision], request: ClaimRequest, *, now: datetime, lease_until: datetime
     ) -> Handover:
-        claim = partial(self._claimer.claim_within, request=request, now=now, lease_until=lease_until)
+        claim = self._claimer.with_ends(request, now=now, lease_until=lease_until)
         answers, went_on = await self._apply_all(decisions, claim, now=now)
         leased = await self._revisions.claimed(went_on.claimed, Hold(request.worker, now, lease_until))
         return Handover(answers, leased or None, went_on.has_more)
 
     async def _apply_all(
-        self, decisions: Sequence[Decision], claim: ClaimWithin | None, *, now: datetime
+        self, decisions: Sequence[Decision], claim: ClaimWithEnds | None, *, now: datetime
     ) -> tuple[Sequence[Applied], WentOn]:
         first = first_decisions(decisions)
         tasks = [one for one in first if one.in_run]

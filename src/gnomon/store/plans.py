@@ -25,6 +25,9 @@ class Plans:
         self._known: dict[tuple[UUID, int], Plan] = {}
         self._tasks = 0
 
+    def known(self, dag_id: UUID, base: int) -> Plan | None:
+        return self._known.get((dag_id, base))
+
     async def get(self, session: Session, dag_id: UUID, base: int) -> Plan:
         """Raises UnreadablePlan."""
         plan = self._known.get((dag_id, base))

@@ -12,7 +12,7 @@ from typing import Any, Final
 import asyncpg
 
 from gnomon.store import statements
-from gnomon.store.hints import Listeners, OnHint, Topic
+from gnomon.store.hints import LocalHints, OnHint, Topic
 from gnomon.store.postgres_connect import CONNECT_TIMEOUT, STATEMENT_TIMEOUT
 
 # The first hint of a topic goes out at once. What follows within this time goes out as one, at its end.
@@ -69,7 +69,11 @@ class Outgoing:
 
 
 class PostgresHints:
-    """Connects when first needed: who only announces does not listen, and the other way round."""
+    """Connects when first needed: who only announces does not listen, and the other way round.
+
+    Who listens here is told at once, and not again when our own words come back: a second look for what was
+    found already stands in the way of the next.
+    """
 
     def __init__(self, dsn: str) -> None:
         self._connect: Callable[[], Awaitable[Any]] = partial(
@@ -83,12 +87,14 @@ class PostgresHints:
         self._channel_text = statements.load("postgres")["hints_channel"]
         self._outgoing = Outgoing()
         self._sender: Any = None
-        self._listeners = Listeners()
+        self._own_pid: int | None = None
+        self._here = LocalHints()
         self._sending: asyncio.Task[None] | None = None
         self._listening: asyncio.Task[None] | None = None
         self._is_closed = False
 
     def announce(self, topic: Topic) -> None:
+        self._here.announce(topic)
         self._outgoing.add(topic)
         if self._sending is None and not self._is_closed:
             self._sending = asyncio.create_task(self._send(), name="gnomon-hints-send")
@@ -96,7 +102,7 @@ class PostgresHints:
     def listen(self, on_hint: OnHint) -> Callable[[], None]:
         if self._listening is None and not self._is_closed:
             self._listening = asyncio.create_task(self._listen(), name="gnomon-hints-listen")
-        return self._listeners.add(on_hint)
+        return self._here.listen(on_hint)
 
     async def close(self) -> None:
         self._is_closed = True
@@ -132,6 +138,7 @@ class PostgresHints:
     async def _notify(self, topics: Collection[Topic]) -> None:
         if self._sender is None or self._sender.is_closed():
             self._sender = await self._connect()
+            self._own_pid = self._sender.get_server_pid()
         await self._sender.fetch(self._hint_text, list(topics))
 
     def _put_back(self, topics: Collection[Topic]) -> None:
@@ -164,12 +171,14 @@ class PostgresHints:
         [row] = await connection.fetch(self._channel_text)
         await connection.add_listener(row["channel"], self._heard)
         for topic in Topic:
-            self._listeners.tell(topic)
+            self._here.announce(topic)
         return is_over
 
-    def _heard(self, _connection: object, _pid: int, _channel: str, payload: str) -> None:
+    def _heard(self, _connection: object, pid: int, _channel: str, payload: str) -> None:
+        if pid == self._own_pid:
+            return
         with suppress(ValueError):  # A topic of a later release.
-            self._listeners.tell(Topic(payload))
+            self._here.announce(Topic(payload))
 
 
 async def _until(is_over: asyncio.Event, connection: Any) -> None:

@@ -17,6 +17,7 @@ from gnomon.errors import InvalidInput
 from gnomon.store.database import Database, Row
 from gnomon.store.plans import Plans, UnreadablePlan
 from gnomon.store.rows import document_text
+from gnomon.store.run_memory import RunMemory
 from gnomon.store.run_progress import Progress
 from gnomon.store.run_releases import Releases
 from gnomon.store.run_rows import LockedRun, Outer, ended_run_rows, note_rows, run_columns, task_rows
@@ -49,7 +50,7 @@ async def begin(progress: Progress, run_id: UUID) -> None:
 
 
 async def begin_at_once(
-    database: Database, plans: Plans, dag: Dag, asked: NewExecution, *, now: datetime
+    database: Database, plans: Plans, memory: RunMemory, dag: Dag, asked: NewExecution, *, now: datetime
 ) -> Run | None:
     """Ask for a run and begin it, in one statement. None if it takes more, and then nothing has happened.
 
@@ -76,7 +77,11 @@ async def begin_at_once(
         trigger=asked.trigger,
         input=document_text(asked.input),
     )
-    return _begun(run, dag, asked, tasks=len(tasks), now=now) if found else None
+    if not found:
+        return None
+    memory.learn(run, after_it, since=None)
+    memory.learn_begun(releases.executions)
+    return _begun(run, dag, asked, tasks=len(tasks), now=now)
 
 
 def _begun(run: LockedRun, dag: Dag, asked: NewExecution, *, tasks: int, now: datetime) -> Run:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from gnomon.core.execution import ExecutionId, ExecutionStatus
@@ -13,11 +13,9 @@ from gnomon.core.run_events import Ended
 from gnomon.core.run_state import ENDS, RunStatus
 from gnomon.store.base import Decision
 from gnomon.store.changes import are_plain_endings, change_rows, ending_rows
-from gnomon.store.database import Row, Rows, Session
+from gnomon.store.claimer import ClaimWithEnds
+from gnomon.store.database import Row, Rows
 from gnomon.store.run_progress import Happened, Progress
-
-# Claims in the transaction of a session, and returns what it got.
-ClaimWithin: TypeAlias = Callable[[Session], Awaitable[Sequence[Row]]]
 
 
 class WentOn(NamedTuple):
@@ -41,7 +39,7 @@ class Member(NamedTuple):
     item: int | None
 
 
-async def end_tasks(progress: Progress, decisions: Sequence[Decision], claim: ClaimWithin | None) -> WentOn:
+async def end_tasks(progress: Progress, decisions: Sequence[Decision], claim: ClaimWithEnds | None) -> WentOn:
     session, now = progress.session, progress.now
     members = await _lock_runs_of(progress, sorted(one.claim for one in decisions))
     if are_plain_endings(decisions):
@@ -51,8 +49,8 @@ async def end_tasks(progress: Progress, decisions: Sequence[Decision], claim: Cl
     refused = {(row["execution_id"], row["claim"]) for row in answer}
     accepted = [one for one in members if one.claim not in refused]
     await progress.take(await _ends(progress, accepted, decisions))
-    claimed = await claim(session) if claim is not None and progress.released else ()
-    left = progress.released.difference(row["execution_id"] for row in claimed)
+    claimed = await claim.within(session) if claim is not None and progress.released else ()
+    left = progress.released.keys() - {row["execution_id"] for row in claimed}
     return WentOn(answer, claimed, bool(left or progress.has_let_go or progress.to_start or progress.ended))
 
 

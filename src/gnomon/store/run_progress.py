@@ -14,7 +14,6 @@ from typing import TypeAlias
 from uuid import UUID
 
 from gnomon.core.document import Document
-from gnomon.core.limits import RESULT_BYTES_MAX
 from gnomon.core.progress import RUN_ACTIONS, after, why_given_up
 from gnomon.core.run_events import (
     Arrived,
@@ -35,6 +34,8 @@ from gnomon.errors import GnomonError, IllegalTransition, StoreUnavailable
 from gnomon.store.database import Row, Rows, Session
 from gnomon.store.gates import wanted
 from gnomon.store.plans import Plans, UnreadablePlan
+from gnomon.store.run_loading import Loaded, load
+from gnomon.store.run_memory import Begun
 from gnomon.store.run_releases import Releases
 from gnomon.store.run_rows import (
     LockedRun,
@@ -43,10 +44,8 @@ from gnomon.store.run_rows import (
     locked_run,
     note_rows,
     notes_of,
-    results_of,
     run_rows,
     task_rows,
-    task_state,
     wanted_tasks,
 )
 from gnomon.store.run_stops import stop_tasks
@@ -54,13 +53,8 @@ from gnomon.store.run_stops import stop_tasks
 logger = logging.getLogger(__name__)
 
 Happened: TypeAlias = dict[UUID, list[Event]]
-
-
-@dataclass(slots=True)
-class _Loaded:
-    tasks: dict[int, TaskState] = field(default_factory=dict)
-    results: dict[int, Document | None] = field(default_factory=dict)
-    too_large: set[int] = field(default_factory=set)
+# Rows of tasks that will be needed soon, for who remembers them.
+AHEAD = 32
 
 
 @dataclass(slots=True)
@@ -68,6 +62,7 @@ class Progress:
     """For whoever commits: `to_start`, inner runs to begin; `released`, executions that can be claimed, and
     `has_let_go`, that there may be more of them; `ended`, workflows of which a run has ended.
 
+    `seen`: rows of tasks as they are now, as far as somebody looked; `found`: versions of runs before that.
     `ended_for_a_time`: those whose run had a nominal time, so that it may belong to a backfill. `unreadable`:
     runs to which nothing happened, since nobody here can read what they run. `gives_up`: runs come to their
     end, since what would follow cannot be written.
@@ -81,9 +76,12 @@ class Progress:
     ended: set[UUID] = field(default_factory=set)
     ended_for_a_time: set[UUID] = field(default_factory=set)
     unreadable: set[UUID] = field(default_factory=set)
-    released: set[UUID] = field(default_factory=set)
+    released: dict[UUID, Begun] = field(default_factory=dict)
+    seen: dict[UUID, dict[int, TaskState]] = field(default_factory=dict)
+    found: dict[UUID, int] = field(default_factory=dict)
     has_let_go: bool = False
     gives_up: bool = False
+    looks_ahead: bool = False
 
     async def lock(self, run_ids: Iterable[UUID]) -> None:
         self.hold(await self.session.fetch("runs_lock", wanted(set(run_ids))))
@@ -91,6 +89,7 @@ class Progress:
     def hold(self, rows: Sequence[Row]) -> None:
         # What this transaction has changed is in its own rows, too.
         self.runs |= {row["id"]: locked_run(row) for row in rows if row["has_tasks"]}
+        self.found = {row["id"]: row["version"] for row in rows} | self.found
 
     def is_held(self, outer: Outer | None) -> bool:
         """Whether a run with this one around it must not begin anything."""
@@ -109,12 +108,12 @@ class Progress:
     async def begin(self, run: LockedRun, changes: Changes, tasks: Mapping[int, TaskState]) -> None:
         """What follows from the first changes of a run whose rows are new, and have them already."""
         self.runs[run.id] = run
-        await self.take(await self._write({run.id: changes}, {run.id: _Loaded(dict(tasks))}, is_new=True))
+        await self.take(await self._write({run.id: changes}, {run.id: Loaded(dict(tasks))}, is_new=True))
 
     # Deciding ----------------------------------------------------------------------------------------
 
-    async def _decide(self, happened: Happened) -> tuple[dict[UUID, Changes], dict[UUID, _Loaded]]:
-        loaded = {run_id: _Loaded() for run_id in happened}
+    async def _decide(self, happened: Happened) -> tuple[dict[UUID, Changes], dict[UUID, Loaded]]:
+        loaded = {run_id: Loaded() for run_id in happened}
         changes: dict[UUID, Changes] = {}
         undecided: Happened = {
             run_id: _given_up(events) if self.gives_up else events for run_id, events in happened.items()
@@ -127,15 +126,16 @@ class Progress:
                 if isinstance(answer, Changes):
                     changes[run_id] = answer
                 elif isinstance(answer, Needs):
-                    needs[run_id], left[run_id] = answer, events
+                    needs[run_id] = await self._with_more_ahead(run_id, answer, loaded[run_id])
+                    left[run_id] = events
                 elif run_id not in self.unreadable:
                     left[run_id] = _given_up(events)
-            await self._load(needs, loaded)
+            await load(self.session, needs, loaded)
             undecided = left
         return changes, loaded
 
     async def _try_after(
-        self, run_id: UUID, known: _Loaded, events: Sequence[Event]
+        self, run_id: UUID, known: Loaded, events: Sequence[Event]
     ) -> Changes | Needs | None:
         """None if nothing can be decided: whatever it is about this run, the others must not wait for it."""
         try:
@@ -150,36 +150,27 @@ class Progress:
                 self.unreadable.add(run_id)  # A sweep tells it what it missed once it can be read.
             return None
 
-    async def _after(self, run_id: UUID, known: _Loaded, events: Sequence[Event]) -> Changes | Needs:
+    async def _after(self, run_id: UUID, known: Loaded, events: Sequence[Event]) -> Changes | Needs:
         run = self.runs[run_id]
         state = State(
             run.state, known.tasks, known.results, frozenset(known.too_large), self.is_held(run.outer)
         )
         return after(await self._plan(run_id), state, events, now=self.now)
 
+    async def _with_more_ahead(self, run_id: UUID, needs: Needs, known: Loaded) -> Needs:
+        if not self.looks_ahead:
+            return needs
+        graph = (await self._plan(run_id)).graph
+        return replace(needs, ahead=needs.ahead | graph.ahead(needs.tasks, known.tasks.keys(), limit=AHEAD))
+
     async def _plan(self, run_id: UUID) -> Plan:
         run = self.runs[run_id]
         return await self.plans.get(self.session, run.dag_id, run.base)
 
-    async def _load(self, needs: Mapping[UUID, Needs], loaded: Mapping[UUID, _Loaded]) -> None:
-        tasks = [(run_id, task) for run_id, need in needs.items() for task in sorted(need.tasks)]
-        if tasks:
-            for row in await self.session.fetch("tasks_load", wanted_tasks(tasks)):
-                loaded[row["dag_run_id"]].tasks[row["task"]] = task_state(row)
-        asked = [(run_id, task) for run_id, need in needs.items() for task in sorted(need.results)]
-        if asked:
-            rows = await self.session.fetch("task_results", wanted_tasks(asked), bytes_max=RESULT_BYTES_MAX)
-            found, too_large = results_of(rows)
-            for run_id, task in asked:
-                if (run_id, task) in too_large:
-                    loaded[run_id].too_large.add(task)
-                else:
-                    loaded[run_id].results[task] = found.get((run_id, task))
-
     # Writing -----------------------------------------------------------------------------------------
 
     async def _write(
-        self, changes: Mapping[UUID, Changes], loaded: Mapping[UUID, _Loaded], *, is_new: bool = False
+        self, changes: Mapping[UUID, Changes], loaded: Mapping[UUID, Loaded], *, is_new: bool = False
     ) -> Happened:
         """Returns what follows for these runs and others."""
         follows: Happened = {}
@@ -189,8 +180,10 @@ class Progress:
             releases.add(self.runs[run_id], await self._plan(run_id), change)
         await self._write_notes(changes)
         await self._clear_holds(changes, loaded)
-        for run_id, event in await releases.write(*self._rows({} if is_new else changes)):
+        moved = [] if is_new else [one for one, change in changes.items() if change.does_something]
+        for run_id, event in await releases.write(*self._rows({one: changes[one] for one in moved})):
             follows.setdefault(run_id, []).append(event)
+        self._note(changes, loaded, moved)
         self.to_start += releases.inner
         self.released |= releases.executions
         for run_id, change in changes.items():
@@ -216,8 +209,16 @@ class Progress:
             for run_id, change in changes.items()
             for task, state in change.tasks.items()
         )
-        runs = {run_id: change.run for run_id, change in changes.items() if change.run != change.before}
-        return task_rows(tasks), run_rows(runs, now=self.now)
+        return task_rows(tasks), run_rows((self.runs[one] for one in changes), now=self.now)
+
+    def _note(
+        self, changes: Mapping[UUID, Changes], loaded: Mapping[UUID, Loaded], moved: Sequence[UUID]
+    ) -> None:
+        """For who remembers runs."""
+        for run in [self.runs[run_id] for run_id in moved]:
+            self.runs[run.id] = replace(run, version=run.version + 1)
+        for run_id, change in changes.items():
+            self.seen[run_id] = {**self.seen.get(run_id, {}), **loaded[run_id].tasks, **change.tasks}
 
     async def _write_notes(self, changes: Mapping[UUID, Changes]) -> None:
         notes = [
@@ -228,7 +229,7 @@ class Progress:
         if notes:
             await self.session.fetch("task_notes_add", note_rows(notes), now=self.now)
 
-    async def _clear_holds(self, changes: Mapping[UUID, Changes], loaded: Mapping[UUID, _Loaded]) -> None:
+    async def _clear_holds(self, changes: Mapping[UUID, Changes], loaded: Mapping[UUID, Loaded]) -> None:
         left = [
             (run_id, task)
             for run_id, change in changes.items()
@@ -290,7 +291,7 @@ def _given_up(events: Sequence[Event]) -> list[Event]:
     return [GiveUp(frozenset(after_these)), *ended]
 
 
-def _was_held(known: _Loaded, task: int) -> bool:
+def _was_held(known: Loaded, task: int) -> bool:
     return task in known.tasks and known.tasks[task].status is TaskStatus.HELD
 
 

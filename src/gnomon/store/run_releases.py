@@ -15,6 +15,7 @@ from gnomon.core.run_state import TaskStatus
 from gnomon.core.workflow import Approval, AwaitEvent, Execute, Plan, SubDag
 from gnomon.store.database import Rows, Session
 from gnomon.store.rows import document_text
+from gnomon.store.run_memory import Begun
 from gnomon.store.run_rows import LockedRun, note_rows
 
 _RELEASED = (
@@ -22,6 +23,7 @@ _RELEASED = (
     "nominal_time", "waits_for", "priority",
 )  # fmt: skip
 _WAITS_FOR = _RELEASED.index("waits_for")
+_PLACE = slice(_RELEASED.index("dag_run_id"), _RELEASED.index("item") + 1)
 _UNIFORM = frozenset({"job_id", "dag_run_id", "round"})
 PLACE_MAX = (1 << 16) - 1
 _HOLD = ("dag_run_id", "task", "tenant_id", "round", "event", "correlation", "until")
@@ -54,9 +56,9 @@ class Releases:
                     assert_never(other)
 
     @property
-    def executions(self) -> set[UUID]:
+    def executions(self) -> dict[UUID, Begun]:
         """Those that begin now."""
-        return {row[0] for row in self._tasks if row[_WAITS_FOR] is None}
+        return {row[0]: Begun(*row[_PLACE]) for row in self._tasks if row[_WAITS_FOR] is None}
 
     @property
     def tasks(self) -> Rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,7 +26,7 @@ _SHOW_FAILURE = frozenset({TaskStatus.RELEASED, TaskStatus.HALTED, TaskStatus.FA
 _UNIFORM_TASK = frozenset(TASK_ROW) - {"task"}
 _RUN_ROW = (
     "id", "status", "unended", "live", "halted", "completed", "failed", "cancelled", "is_paused", "ends_as",
-    "finished_at",
+    "finished_at", "version",
 )  # fmt: skip
 
 
@@ -49,6 +49,7 @@ class LockedRun:
     outer: Outer | None
     nominal_time: datetime | None
     priority: int | None = None  # Of its tasks; None: as each of them says.
+    version: int = 0
 
 
 def locked_run(row: Row) -> LockedRun:
@@ -62,6 +63,7 @@ def locked_run(row: Row) -> LockedRun:
         outer=None if outer is None else Outer(outer, row["outer_task"], row["outer_round"]),
         nominal_time=row["nominal_time"],
         priority=row["priority"],
+        version=row["version"],
     )
 
 
@@ -97,8 +99,9 @@ def run_columns(state: RunState, *, now: datetime) -> dict[str, Any]:
     }
 
 
-def run_rows(states: Mapping[UUID, RunState], *, now: datetime) -> Rows:
-    rows = [(run_id, *run_columns(state, now=now).values()) for run_id, state in states.items()]
+def run_rows(runs: Iterable[LockedRun], *, now: datetime) -> Rows:
+    """As they shall be, with the versions that they had."""
+    rows = [(run.id, *run_columns(run.state, now=now).values(), run.version) for run in runs]
     return Rows("run_row", _RUN_ROW, rows)
 
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from gnomon.core.dag import Dag, Run, RunId
@@ -18,15 +19,17 @@ from gnomon.core.run_events import Arrived, Cancel, Ended, Event, Expired, name_
 from gnomon.core.run_state import ENDS, RunStatus
 from gnomon.errors import IllegalTransition, InvalidInput, StoreUnavailable
 from gnomon.store.backfills import SqlBackfills
-from gnomon.store.base import Decision
-from gnomon.store.database import Database, Row, Rows, UniqueViolation
+from gnomon.store.database import Database, Row, Rows
 from gnomon.store.gates import Gates, note_unbegun
 from gnomon.store.plans import Plans
 from gnomon.store.rows import FIRST_ID, document_of
 from gnomon.store.run_beginnings import begin, begin_at_once, give_up
-from gnomon.store.run_ends import ClaimWithin, WentOn, end_tasks, outcomes_of
+from gnomon.store.run_ends import outcomes_of
+from gnomon.store.run_memory import RunMemory
 from gnomon.store.run_progress import Happened, Progress
 from gnomon.store.run_readers import RunReaders, find_run
+from gnomon.store.run_shortcut import Shortcut
+from gnomon.store.task_ends import TaskEnds
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +43,9 @@ class SqlRuns:
         self._plans = plans
         self._gates = gates
         self._backfills = backfills
+        self._memory = RunMemory()
+        shortcut = partial(Shortcut, database, plans, self._memory)
+        self.apply = TaskEnds(shortcut, self._progress, self._follow).apply
         readers = RunReaders(database)
         self.get, self.page = readers.get, readers.page
         self.tasks, self.open_tasks = readers.tasks, readers.open_tasks
@@ -84,7 +90,7 @@ class SqlRuns:
 
     async def begin(self, dag: Dag, asked: NewExecution, *, now: datetime) -> Run | None:
         try:
-            return await begin_at_once(self._database, self._plans, dag, asked, now=now)
+            return await begin_at_once(self._database, self._plans, self._memory, dag, asked, now=now)
         except (StoreUnavailable, InvalidInput):
             raise
         except Exception:  # Whatever it is about this run: the long way gives it an end that says so.
@@ -108,45 +114,6 @@ class SqlRuns:
             todo += progress.to_start
 
     # Ends --------------------------------------------------------------------------------------------
-
-    async def apply(
-        self, decisions: Sequence[Decision], *, now: datetime, claim: ClaimWithin | None = None
-    ) -> WentOn:
-        """What `apply` of executions does, for tasks of runs: they are locked first, and go on with it.
-
-        An end that nothing can follow, because of a mistake of ours, is the end of its run and of no other.
-        """
-        try:
-            went_on, progress = await self._apply(decisions, claim, now=now)
-        except StoreUnavailable:
-            raise
-        except Exception as error:
-            if claim is not None:
-                # Who waited too long for an answer has asked by this request without ends, and was first.
-                if not isinstance(error, UniqueViolation):
-                    logger.exception("nothing can be claimed with ends of tasks; they are written without")
-                return await self.apply(decisions, now=now)
-            if len(decisions) > 1:
-                logger.exception("ends of tasks cannot be written together; each is written by itself")
-                each = [await self.apply([one], now=now) for one in decisions]
-                return WentOn([row for one in each for row in one.refused], has_more=True)
-            logger.exception("what follows the end of a task cannot be written; its run is given up")
-            went_on, progress = await self._apply(decisions, None, now=now, gives_up=True)
-        await self._follow(progress, now=now)
-        return went_on
-
-    async def _apply(
-        self,
-        decisions: Sequence[Decision],
-        claim: ClaimWithin | None,
-        *,
-        now: datetime,
-        gives_up: bool = False,
-    ) -> tuple[WentOn, Progress]:
-        async with self._progress([], now=now) as progress:
-            progress.gives_up = gives_up
-            went_on = await end_tasks(progress, decisions, claim)
-        return went_on, progress
 
     async def cancel(
         self, tenant_id: TenantId, execution_ids: Collection[ExecutionId], *, now: datetime
@@ -273,6 +240,9 @@ class SqlRuns:
             if run_ids:
                 await progress.lock(run_ids)
             yield progress
+        for run_id, tasks in progress.seen.items():
+            self._memory.learn(progress.runs[run_id], tasks, since=progress.found.get(run_id))
+        self._memory.learn_begun(progress.released)
 
     async def _follow(self, progress: Progress, *, now: datetime) -> None:
         """After the commit. If it fails, a sweep does it."""

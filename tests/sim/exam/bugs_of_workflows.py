@@ -33,6 +33,12 @@ BUGS = (
         "        if status is not None and one",
         "        if status is ExecutionStatus.COMPLETED and one",
     ),
+    bug(
+        "workflow: what is remembered of a run is believed",
+        "store/sql/sqlite/tasks_end.sql",
+        " AND dag_runs.version = run_row.version",
+        "",
+    ),
     # G3
     bug(
         "workflow: one success waits for all others",

@@ -82,11 +82,11 @@ class Bench:
             answer := after(self.plan, State(self.run, tasks, results), events, now=NOON), Needs
         ):
             assert answer.tasks or answer.results
-            assert not answer.tasks & tasks.keys()
+            assert not (answer.tasks | answer.ahead) & tasks.keys()
             assert not answer.results & results.keys()
             self.questions += 1
-            self.loaded += len(answer.tasks) + len(answer.results)
-            tasks |= {place: self.rows[place] for place in answer.tasks}
+            self.loaded += len(answer.tasks | answer.ahead) + len(answer.results)
+            tasks |= {place: self.rows[place] for place in answer.tasks | answer.ahead}
             results |= {place: self.result(place) for place in answer.results}
         self._apply(answer)
         return answer

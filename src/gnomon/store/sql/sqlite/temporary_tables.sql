@@ -35,7 +35,8 @@ CREATE TEMP TABLE task_row (
     dag_run_id, task, status, parents_left, parents_failed, parents_skipped, round, items_left, items_failed,
     items_cancelled);
 CREATE TEMP TABLE run_row (
-    id, status, unended, live, halted, completed, failed, cancelled, is_paused, ends_as, finished_at);
+    id, status, unended, live, halted, completed, failed, cancelled, is_paused, ends_as, finished_at,
+    version);
 CREATE TEMP TABLE ended_run (id, outcome, result, failure_kind, failure_message);
 CREATE TEMP TABLE released (
     execution_id, tenant_id, job_id, revision, dag_run_id, task, round, item, input, nominal_time, waits_for,

@@ -63,6 +63,7 @@ CREATE TABLE dag_runs (
     outer_round  integer,
     nominal_time timestamptz,
     priority     smallint    CHECK (priority BETWEEN 0 AND 9), -- Of its tasks. NULL: as each of them says.
+    version      integer     NOT NULL DEFAULT 0, -- Grows with every change of the run or of one of its tasks.
     has_tasks    boolean     NOT NULL DEFAULT true, -- Not if it could not begin. Then it has ended, for ever.
     started_at   timestamptz NOT NULL,
     finished_at  timestamptz,

@@ -69,6 +69,7 @@ CREATE TABLE dag_runs (
     outer_round  INTEGER,
     nominal_time INTEGER,
     priority     INTEGER CHECK (priority BETWEEN 0 AND 9), -- Of its tasks. NULL: as each of them says.
+    version      INTEGER NOT NULL DEFAULT 0, -- Grows with every change of the run or of one of its tasks.
     has_tasks    INTEGER NOT NULL DEFAULT 1, -- Not if it could not begin. Then it has ended, for ever.
     started_at   INTEGER NOT NULL,
     finished_at  INTEGER,

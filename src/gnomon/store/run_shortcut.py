@@ -1,0 +1,126 @@
+"""The short way from the end of a task to what follows it: decided by what is remembered, written in one go.
+
+Between two tasks of a chain, every round trip counts. The long way (`run_ends.py`) asks for the runs, the
+tasks and whatever else it needs. Here nothing is asked; the statement looks whether all is still as it was
+when it was decided about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from operator import itemgetter
+from typing import NamedTuple
+
+from gnomon.core.progress import after
+from gnomon.core.run_events import Changes, Ended, State
+from gnomon.core.run_state import TaskState, TaskStatus
+from gnomon.core.workflow import Execute, Plan
+from gnomon.store.base import Decision
+from gnomon.store.changes import are_plain_endings, ending_rows
+from gnomon.store.claimer import ClaimWithEnds, nothing_scanned
+from gnomon.store.database import Database
+from gnomon.store.plans import Plans
+from gnomon.store.run_ends import WentOn
+from gnomon.store.run_memory import Remembered, RunMemory
+from gnomon.store.run_releases import Releases
+from gnomon.store.run_rows import LockedRun, run_rows, task_rows
+
+# Two transactions take longer than one that is a little slower.
+WORTH_IT_MIN = 20
+# The columns of a claim; behind them, whether it has just been released, and whether the ends were accepted.
+_CLAIM = slice(0, 10)
+_IS_NEW, _IS_ACCEPTED = 10, 11
+_CLAIM_OF = itemgetter(0)
+
+
+class _Step(NamedTuple):
+    run: LockedRun  # As it is remembered.
+    changes: Changes
+
+
+@dataclass(slots=True)
+class Shortcut:
+    """For one batch. `rest` are those whose end takes the long way, once `end` was called."""
+
+    database: Database
+    plans: Plans
+    memory: RunMemory
+    now: datetime
+    rest: Sequence[Decision] = ()
+
+    async def end(self, decisions: Sequence[Decision], claim: ClaimWithEnds | None) -> WentOn | None:
+        """None if nothing can be written this way: then nothing has happened, and all take the long one."""
+        self.rest, taken, steps = list(decisions), list[Decision](), list[_Step]()
+        if not are_plain_endings(decisions):
+            return None
+        releases = Releases(self.database, self.now)
+        remembered, rest = self.memory.parted(decisions)
+        for run_id, ours in remembered.items():
+            known = self.memory[run_id]
+            plan = self.plans.known(known.run.dag_id, known.run.base)
+            changes = None if plan is None else self._after(plan, known, [ended for _, ended in ours])
+            if plan is None or changes is None:
+                rest += [decision for decision, _ in ours]
+                continue
+            steps.append(_Step(known.run, changes))
+            taken += [decision for decision, _ in ours]
+            releases.add(known.run, plan, changes)
+        if not taken or (rest and len(taken) < WORTH_IT_MIN):
+            return None
+        went_on = await self._write(sorted(taken, key=_CLAIM_OF), steps, releases, claim)
+        if went_on is not None:
+            self.rest = rest
+        return went_on
+
+    def _after(self, plan: Plan, known: Remembered, events: Sequence[Ended]) -> Changes | None:
+        """Given as few rows as it takes: what an end costs does not grow with the run."""
+        tasks: dict[int, TaskState] = {}
+        while True:
+            answer = after(plan, State(known.run.state, tasks), events, now=self.now)
+            if isinstance(answer, Changes):
+                was_held = any(tasks[one].status is TaskStatus.HELD for one in answer.tasks)
+                return None if was_held or _does_more(plan, answer) else answer
+            if answer.results or not answer.tasks <= known.tasks.keys():
+                return None
+            tasks |= {one: known.tasks[one] for one in answer.tasks}
+
+    async def _write(
+        self,
+        decisions: Sequence[Decision],
+        steps: Sequence[_Step],
+        releases: Releases,
+        claim: ClaimWithEnds | None,
+    ) -> WentOn | None:
+        where, values = nothing_scanned(self.database, now=self.now) if claim is None else claim.scanned
+        rows = await self.database.fetch(
+            "tasks_end",
+            ending_rows(decisions),
+            task_rows((run.id, *one) for run, changes in steps for one in changes.tasks.items()),
+            run_rows((replace(run, state=changes.run) for run, changes in steps), now=self.now),
+            releases.tasks,
+            *where,
+            **values | {"now": self.now},
+        )
+        if not rows[0][_IS_ACCEPTED]:
+            for run, _ in steps:
+                self.memory.share(run.id)
+            return None
+        for run, changes in steps:
+            moved = replace(run, state=changes.run, version=run.version + 1)
+            self.memory.learn(moved, changes.tasks, since=run.version)
+        self.memory.forget_ended(decisions)
+        self.memory.learn_begun(releases.executions)
+        claimed = [row for row in rows if row[0] is not None]
+        if claim is not None:
+            claim.took([row for row in claimed if not row[_IS_NEW]])
+        left = releases.executions.keys() - {row[0] for row in claimed}
+        return WentOn((), [row[_CLAIM] for row in claimed], has_more=bool(left))
+
+
+def _does_more(plan: Plan, changes: Changes) -> bool:
+    """More than what the one statement does."""
+    return changes.does_more_than_release or not all(
+        isinstance(plan.task(one.task).work, Execute) for one in changes.releases
+    )
