@@ -247,6 +247,18 @@ async def test_an_event_reaches_those_that_wait_for_it(flows: WorkflowStore) -> 
     assert leased.payload.value == {"got": {"euro": 5}}
 
 
+async def test_an_event_reaches_all_that_wait_however_many(
+    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gnomon.store.runs.EVENT_TAKERS_MAX", 2)
+    dag = await create_dag(flows, [{"name": "gate", "event": {"name": "paid"}}])
+    runs = [await start_run(flows, dag) for _ in range(5)]
+
+    assert await flows.runs.send(DEFAULT_TENANT, "paid", "", Document("{}"), now=NOW) == 5
+
+    assert {(await run_of(flows, one)).status for one in runs} == {RunStatus.COMPLETED}
+
+
 async def test_nothing_of_a_paused_run_can_be_claimed(flows: WorkflowStore) -> None:
     run_id = await begun(flows, {"a": [], "b": [], "c": ["a"]})
     [(name, first)] = (await claimed(flows, run_id, limit=1)).items()

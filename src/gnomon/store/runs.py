@@ -168,15 +168,21 @@ class SqlRuns:
         self, tenant_id: TenantId, event: str, correlation: str, data: Document, *, now: datetime
     ) -> int:
         """Tell the tasks that wait for this event. Returns how many there were."""
-        rows = await self._database.read(
-            "task_holds_for",
-            tenant_id=tenant_id,
-            event=event,
-            correlation=correlation,
-            limit=EVENT_TAKERS_MAX,
-        )
-        told = [Arrived(row["task"], row["round"], data) for row in rows]
-        return sum([await self._report(row, one, now=now) for row, one in zip(rows, told, strict=True)])
+        told = 0
+        while True:
+            rows = await self._database.read(
+                "task_holds_for",
+                tenant_id=tenant_id,
+                event=event,
+                correlation=correlation,
+                limit=EVENT_TAKERS_MAX,
+            )
+            moved = [
+                await self._report(row, Arrived(row["task"], row["round"], data), now=now) for row in rows
+            ]
+            told += sum(moved)
+            if len(rows) < EVENT_TAKERS_MAX or not any(moved):
+                return told
 
     async def expire(self, *, now: datetime, limit: int) -> int:
         """End what was held for as long as it may be. Returns how many there were."""

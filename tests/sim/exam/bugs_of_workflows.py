@@ -35,7 +35,7 @@ BUGS = (
     ),
     bug(
         "workflow: what is remembered of a run is believed",
-        "store/sql/sqlite/tasks_end.sql",
+        f"{SQL}tasks_end.sql",
         " AND dag_runs.version = run_row.version",
         "",
     ),
