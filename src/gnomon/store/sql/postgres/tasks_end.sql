@@ -29,42 +29,6 @@ WITH locked AS MATERIALIZED (
 ), accepted AS MATERIALIZED (
     SELECT held.* FROM held
     WHERE (SELECT count(*) FROM held) = cardinality(:change.execution_id::uuid[])
-), gone AS (
-    DELETE FROM leases WHERE execution_id = ANY (ARRAY(SELECT accepted.execution_id FROM accepted))
-), ended AS (
-    INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
-                         started_at, finished_at, result)
-    SELECT execution_id, tenant_id, status, attempt, claim, attempts, due, worker, started_at, :now, result
-    FROM accepted
-), tasks AS (
-    UPDATE task_instances
-    SET status = coalesce(task_row.status, (:task_row.status::text[])[1]),
-        parents_left = coalesce(task_row.parents_left, (:task_row.parents_left::integer[])[1]),
-        parents_failed = coalesce(task_row.parents_failed, (:task_row.parents_failed::integer[])[1]),
-        parents_skipped = coalesce(task_row.parents_skipped, (:task_row.parents_skipped::integer[])[1]),
-        round = coalesce(task_row.round, (:task_row.round::integer[])[1]),
-        items_left = coalesce(task_row.items_left, (:task_row.items_left::integer[])[1]),
-        items_failed = coalesce(task_row.items_failed, (:task_row.items_failed::integer[])[1]),
-        items_cancelled = coalesce(task_row.items_cancelled, (:task_row.items_cancelled::integer[])[1])
-    FROM unnest(
-        :task_row.dag_run_id::uuid[], :task_row.task::integer[], :task_row.status::text[],
-        :task_row.parents_left::integer[], :task_row.parents_failed::integer[],
-        :task_row.parents_skipped::integer[], :task_row.round::integer[], :task_row.items_left::integer[],
-        :task_row.items_failed::integer[], :task_row.items_cancelled::integer[]
-    ) AS task_row (dag_run_id, task, status, parents_left, parents_failed, parents_skipped, round, items_left,
-                   items_failed, items_cancelled)
-    WHERE task_instances.dag_run_id = coalesce(task_row.dag_run_id, (:task_row.dag_run_id::uuid[])[1])
-      AND task_instances.task = task_row.task
-      AND EXISTS (SELECT 1 FROM accepted)
-), runs AS (
-    UPDATE dag_runs
-    SET unended = run_row.unended, live = run_row.live, completed = run_row.completed, failed = run_row.failed,
-        cancelled = run_row.cancelled, version = dag_runs.version + 1
-    FROM unnest(
-        :run_row.id::uuid[], :run_row.unended::integer[], :run_row.live::integer[],
-        :run_row.completed::integer[], :run_row.failed::integer[], :run_row.cancelled::integer[]
-    ) AS run_row (id, unended, live, completed, failed, cancelled)
-    WHERE dag_runs.id = run_row.id AND EXISTS (SELECT 1 FROM accepted)
 ), released AS MATERIALIZED (
     SELECT given.execution_id, job_revisions.tenant_id, job_revisions.job_id, given.revision,
            coalesce(given.dag_run_id, (:released.dag_run_id::uuid[])[1]) AS dag_run_id, given.task,
@@ -81,12 +45,6 @@ WITH locked AS MATERIALIZED (
     JOIN job_revisions ON job_revisions.job_id = coalesce(given.job_id, (:released.job_id::uuid[])[1])
                       AND job_revisions.revision = given.revision
     WHERE EXISTS (SELECT 1 FROM accepted)
-), kept AS (
-    INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at,
-                            input, dag_run_id, task, round, item)
-    SELECT execution_id, tenant_id, job_id, revision, 'dag', priority, nominal_time, :now, :now, input::json,
-           dag_run_id, task, round, item
-    FROM released
 ), picked AS MATERIALIZED (
     -- As claim.sql does; see there.
     SELECT found.*
@@ -120,24 +78,9 @@ WITH locked AS MATERIALIZED (
     FROM released WHERE lane_id = ANY (:lane_ids::integer[])
     ORDER BY priority DESC, due, execution_id
     LIMIT :limit
-), requested AS (
-    INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
-    SELECT :request_id, tenant_id, :worker, :now FROM claimed LIMIT 1
-), taken AS (
-    DELETE FROM queue WHERE ctid = ANY (ARRAY(SELECT place FROM claimed WHERE place IS NOT NULL))
-), leased AS (
-    INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                        claim, attempts, crashes, worker, started_at, lease_until, request_id, watched,
-                        awaited, in_run)
-    SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim, attempts,
-           crashes, :worker, :now, :lease_until, :request_id, watched, awaited, in_run
-    FROM claimed
-), queued AS (
-    INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, in_run)
-    SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, :now, nominal_time, true
-    FROM released
-    WHERE execution_id NOT IN (SELECT execution_id FROM claimed)
 ), told AS (
+    -- PostgreSQL does what follows from the last to the first. Whoever looks with triggers sees the end of a
+    -- task, what it means for the run, what begins, and who claims it.
     INSERT INTO events (batch, tenant_id, type, at, subjects)
     SELECT pg_current_xact_id()::text::bigint, tenant_id, type, :now, subjects
     FROM (
@@ -152,6 +95,65 @@ WITH locked AS MATERIALIZED (
     ) AS happened
     WHERE EXISTS (SELECT 1 FROM event_followers)
     ORDER BY place
+), queued AS (
+    INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, in_run)
+    SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, :now, nominal_time, true
+    FROM released
+    WHERE execution_id NOT IN (SELECT execution_id FROM claimed)
+), leased AS (
+    INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
+                        claim, attempts, crashes, worker, started_at, lease_until, request_id, watched,
+                        awaited, in_run)
+    SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim, attempts,
+           crashes, :worker, :now, :lease_until, :request_id, watched, awaited, in_run
+    FROM claimed
+), taken AS (
+    DELETE FROM queue WHERE ctid = ANY (ARRAY(SELECT place FROM claimed WHERE place IS NOT NULL))
+), requested AS (
+    INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
+    SELECT :request_id, tenant_id, :worker, :now FROM claimed LIMIT 1
+), kept AS (
+    INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at,
+                            input, dag_run_id, task, round, item)
+    SELECT execution_id, tenant_id, job_id, revision, 'dag', priority, nominal_time, :now, :now, input::json,
+           dag_run_id, task, round, item
+    FROM released
+), runs AS (
+    UPDATE dag_runs
+    SET unended = run_row.unended, live = run_row.live, completed = run_row.completed, failed = run_row.failed,
+        cancelled = run_row.cancelled, version = dag_runs.version + 1
+    FROM unnest(
+        :run_row.id::uuid[], :run_row.unended::integer[], :run_row.live::integer[],
+        :run_row.completed::integer[], :run_row.failed::integer[], :run_row.cancelled::integer[]
+    ) AS run_row (id, unended, live, completed, failed, cancelled)
+    WHERE dag_runs.id = run_row.id AND EXISTS (SELECT 1 FROM accepted)
+), tasks AS (
+    UPDATE task_instances
+    SET status = coalesce(task_row.status, (:task_row.status::text[])[1]),
+        parents_left = coalesce(task_row.parents_left, (:task_row.parents_left::integer[])[1]),
+        parents_failed = coalesce(task_row.parents_failed, (:task_row.parents_failed::integer[])[1]),
+        parents_skipped = coalesce(task_row.parents_skipped, (:task_row.parents_skipped::integer[])[1]),
+        round = coalesce(task_row.round, (:task_row.round::integer[])[1]),
+        items_left = coalesce(task_row.items_left, (:task_row.items_left::integer[])[1]),
+        items_failed = coalesce(task_row.items_failed, (:task_row.items_failed::integer[])[1]),
+        items_cancelled = coalesce(task_row.items_cancelled, (:task_row.items_cancelled::integer[])[1])
+    FROM unnest(
+        :task_row.dag_run_id::uuid[], :task_row.task::integer[], :task_row.status::text[],
+        :task_row.parents_left::integer[], :task_row.parents_failed::integer[],
+        :task_row.parents_skipped::integer[], :task_row.round::integer[], :task_row.items_left::integer[],
+        :task_row.items_failed::integer[], :task_row.items_cancelled::integer[]
+    ) AS task_row (dag_run_id, task, status, parents_left, parents_failed, parents_skipped, round, items_left,
+                   items_failed, items_cancelled)
+    WHERE task_instances.dag_run_id = coalesce(task_row.dag_run_id, (:task_row.dag_run_id::uuid[])[1])
+      AND task_instances.task = task_row.task
+      AND EXISTS (SELECT 1 FROM accepted)
+), ended AS (
+    INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
+                         started_at, finished_at, result)
+    SELECT execution_id, tenant_id, status, attempt, claim, attempts, due, worker, started_at, :now, result
+    FROM accepted
+), gone AS (
+    DELETE FROM leases WHERE execution_id = ANY (ARRAY(SELECT accepted.execution_id FROM accepted))
 )
 SELECT claimed.execution_id, claimed.job_id, claimed.revision, claimed.priority, claimed.due,
        claimed.nominal_time, claimed.claim, claimed.attempts, claimed.crashes,
