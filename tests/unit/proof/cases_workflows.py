@@ -466,3 +466,31 @@ def a_task_halts_in_the_transaction_that_then_stops_its_run(story: Story, wrong:
     flow.node(5, "a", "CANCELLED")
     flow.end(5, "CANCELLED")
     story.read()
+
+
+@case("Q5")
+def a_task_of_an_inner_run_is_passed_over_while_nobody_waits_for_a_person(story: Story, wrong: bool) -> None:
+    outer, inner = Flow(story, a=ROOT), Flow(story, run="E", x=ROOT)
+    others = Flow(story, run="O", r0=ROOT, r1=ROOT, r2=ROOT, r3=ROOT)
+    outer.begin()
+    outer.node(2, "a", "RELEASED")
+    outer.birth(2, "a", run="E", job="e")
+    story.store(2, DagStart, run="E", job="e", rev=1, tx=inner.next())
+    inner.release(2, "x")
+    if not wrong:
+        outer.act(3, "pause")
+    others.tx = outer.tx + 10
+    others.begin("r0", "r1", "r2", "r3", at=4)
+    for number in range(4):
+        others.lives(10 + 2 * number, f"r{number}")
+    others.end(18)
+    outer.tx = others.tx + 10
+    if not wrong:
+        outer.act(19, "resume")
+    inner.tx = outer.tx + 10
+    inner.lives(20, "x")
+    inner.end(22)
+    outer.tx = inner.tx
+    outer.node(22, "a", "COMPLETED")
+    outer.end(22)
+    story.read()

@@ -231,7 +231,9 @@ def _lanes(index: Index) -> dict[object, list[tuple[datetime, _Rank, Claim | Non
 
 
 def _was_held(index: Index, run: Run) -> bool:
-    """Whether its run of a workflow ever waited for a person, and it with it."""
+    """Whether its run of a workflow ever waited for a person, or one around that run did, and it with it."""
     birth = run.births[0]
     dag = index.dags.get(birth.dag) if isinstance(birth, DagRelease) else None
-    return dag is not None and was_held(dag)
+    while dag is not None and not was_held(dag):
+        dag = index.dags.get(dag.outer or "")
+    return dag is not None
