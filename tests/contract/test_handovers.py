@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from gnomon.core.lifecycle import LeaseExpired, Outcome
 from gnomon.core.run_events import Cancel, Event, Pause, Rerun
 from gnomon.core.run_state import RunStatus
 from gnomon.store.base import Applied, Handover
-from gnomon.store.database import Row, Rows
+from gnomon.store.database import Database, Row, Rows
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.workflows import WorkflowStore
 from tests.contract import given
@@ -133,24 +134,34 @@ async def second_of(flows: WorkflowStore, run_id: RunId) -> Leased:
     return second
 
 
-async def test_between_two_tasks_there_is_one_statement(
-    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run_id = await begun(flows, chain(40))
-    leased = [await second_of(flows, run_id)]
+class Noting:
+    """A database that notes the names of the statements it is asked for outside of transactions."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.statements: list[str] = []
+
+    async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
+        self.statements.append(statement)
+        return await self._database.fetch(statement, *batches, **values)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+
+async def test_between_two_tasks_there_is_one_statement(flows: WorkflowStore) -> None:
     assert isinstance(flows, SqlStore)
-    statements, fetch = [], flows.database.fetch
+    noting = Noting(flows.database)
+    store = SqlStore(noting)
+    run_id = await begun(store, chain(40))
+    leased = [await second_of(store, run_id)]
+    noting.statements.clear()
 
-    async def noted(statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
-        statements.append(statement)
-        return await fetch(statement, *batches, **values)
-
-    monkeypatch.setattr(flows.database, "fetch", noted)
     for _ in range(20):
-        leased = list((await hand_over(flows, leased, request(given.ADA, limit=10))).leased or ())
+        leased = list((await hand_over(store, leased, request(given.ADA, limit=10))).leased or ())
 
-    assert statements == ["tasks_end"] * 20
-    assert await statuses(flows, run_id) == "C" * 21 + "R" + "W" * 18
+    assert noting.statements == ["tasks_end"] * 20
+    assert await statuses(store, run_id) == "C" * 21 + "R" + "W" * 18
 
 
 @pytest.mark.parametrize(
