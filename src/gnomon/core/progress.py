@@ -20,7 +20,7 @@ Every task ends once, so a whole run costs its tasks and edges once, however the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import assert_never
 
@@ -87,34 +87,37 @@ def after(plan: Plan, state: State, events: Sequence[Event], *, now: datetime) -
     """
     book = Book.of(plan, state, now=now)
     try:
-        book.need(_touched(plan, state.run, events))
+        book.need(touched(plan, state.run, events))
         for event in events:
             _take(book, event)
             book.tell()
-            book.run = with_(book.run, status=_status(plan, book.run, is_outer_held=book.is_outer_held))
+            status = _status(plan, book.run, is_outer_held=book.is_outer_held)
+            if status is not book.run.status:
+                book.run = with_(book.run, status=status)
     except Lacking as lacking:
         return lacking.needs
     return book.changes()
 
 
-def _touched(plan: Plan, run: RunState, events: Sequence[Event]) -> Iterator[int]:
+def touched(plan: Plan, run: RunState, events: Sequence[Event]) -> set[int]:
     """The rows that the events need for sure, so that most batches need one question."""
+    rows, children = set[int](), plan.graph.children
     for event in events:
         match event:
-            case Started():
-                yield from plan.graph.roots
             case Ended(task=task, item=item):
-                yield task
+                rows.add(task)
                 if item is None and run.ends_as is None:
-                    yield from plan.graph.children[task]
+                    rows.update(children[task])
+            case Started():
+                rows.update(plan.graph.roots)
             case Arrived(task=task) | Expired(task=task) | Approve(task=task) | Reject(task=task):
-                yield task
-                yield from plan.graph.children[task]
+                rows.add(task)
+                rows.update(children[task])
             case GiveUp(after=ended):
-                for task in sorted(ended):
-                    yield from plan.graph.children[task]
+                rows.update(child for task in ended for child in children[task])
             case _:
                 pass
+    return rows
 
 
 def _take(book: Book, event: Event) -> None:

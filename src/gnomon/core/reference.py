@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Protocol, TypeAlias, TypeGuard
 
 from gnomon.core.document import JSON
@@ -76,6 +77,7 @@ class Values(Protocol):
         ...
 
 
+@lru_cache(maxsize=4096)  # A task of a workflow has the same ones in each run.
 def parse(text: str, *, field: str) -> Reference:
     """Read what stands between the braces. Raises InvalidInput."""
     word = re.match(r"\w+", text)

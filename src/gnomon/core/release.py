@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import assert_never
+
+import msgspec
+from msgspec.structs import replace as with_
 
 from gnomon.core import zones
 from gnomon.core.document import JSON, Document
@@ -21,8 +23,7 @@ from gnomon.errors import InvalidInput, PayloadTooLarge
 FAN_OUT_BYTES_MAX = 16 * 1024 * 1024  # All payloads of a fan-out: they are written in one transaction.
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(msgspec.Struct, frozen=True):
     """What the references of one task may refer to."""
 
     plan: Plan
@@ -33,7 +34,7 @@ class Known:
     item: JSON = None
     index: int = 0
     # What was read once, for all items of a fan-out: a large result is decoded once and not for each of them.
-    decoded: dict[str | None, JSON] = field(default_factory=dict)
+    decoded: dict[str | None, JSON] = msgspec.field(default_factory=dict)
 
     def of(self, reference: Reference) -> JSON:
         match reference.source:
@@ -110,7 +111,7 @@ def _items(fan_out: FanOut, payload: Document, values: Known) -> tuple[Document,
         raise InvalidInput("fan_out.over", f"{len(items)} items; at most {fan_out.items_max} are allowed.")
     payloads, room, template = list[Document](), FAN_OUT_BYTES_MAX, payload.value
     for index, item in enumerate(items):
-        payloads.append(_rendered(template, replace(values, item=item, index=index)))
+        payloads.append(_rendered(template, with_(values, item=item, index=index)))
         room -= len(payloads[-1].text)
         if room < 0:
             raise InvalidInput("fan_out", f"its payloads are together more than {FAN_OUT_BYTES_MAX} bytes.")

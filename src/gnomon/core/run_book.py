@@ -62,14 +62,15 @@ class Book:
 
     def need(self, tasks: Iterable[int]) -> None:
         """Rows to go on with. Asks ahead for as many as there are, so a long cascade takes few questions."""
-        missing = frozenset(task for task in tasks if task not in self.tasks)
+        known = self.tasks
+        missing = [task for task in tasks if task not in known]
         if not missing:
             return
-        ahead = self.plan.graph.ahead(missing, self.tasks.keys(), limit=len(self.tasks))
-        raise Lacking(Needs(tasks=missing, ahead=ahead))
+        wanted = frozenset(missing)
+        raise Lacking(Needs(wanted, ahead=self.plan.graph.ahead(wanted, known.keys(), limit=len(known))))
 
     def need_results(self, tasks: Iterable[int]) -> None:
-        wanted = frozenset(read for task in tasks for read in self.plan.reads[task])
+        wanted = frozenset[int]().union(*(self.plan.reads[task] for task in tasks))
         if not wanted:
             return
         fan_outs = [read for read in wanted if self.plan.task(read).fan_out is not None]
@@ -159,13 +160,20 @@ class Book:
 
     def decide(self, tasks: Iterable[int]) -> None:
         """Begin, skip or leave waiting each of these that waits."""
-        waiting = [task for task in tasks if self.tasks[task].status is TaskStatus.WAITING]
-        verdicts = {task: self.tasks[task].verdict(self.plan, task) for task in waiting}
-        self.need_results(task for task in waiting if verdicts[task] is Verdict.RUN)
-        for task in waiting:
+        verdicts = {
+            task: verdict
+            for task in tasks
+            if (state := self.tasks[task]).status is TaskStatus.WAITING
+            and (verdict := state.verdict(self.plan, task)) is not Verdict.WAIT
+        }
+        if not verdicts:
+            return
+        # Of all of them first, in one question.
+        self.need_results(task for task, verdict in verdicts.items() if verdict is Verdict.RUN)
+        for task, verdict in verdicts.items():
             if self.is_stopping:
                 return
-            match verdicts[task]:
+            match verdict:
                 case Verdict.RUN:
                     self.begin(task)
                 case Verdict.SKIP:
@@ -173,14 +181,13 @@ class Book:
                 case Verdict.BLOCK:
                     goes_on = self.plan.workflow.failure_strategy is FailureStrategy.CONTINUE
                     self.close(task, TaskStatus.SKIPPED if goes_on else TaskStatus.UPSTREAM_FAILED)
-                case Verdict.WAIT:
-                    pass
 
     def begin(self, place: int) -> None:
-        self.need_results([place])
+        if self.plan.reads[place]:
+            self.need_results([place])
         task = self.plan.task(place)
         values = Known(self.plan, self.run.config, self.results, self.too_large, self.run.time)
-        if not all(condition.holds(values) for condition in task.conditions):
+        if task.conditions and not all(condition.holds(values) for condition in task.conditions):
             self.close(place, TaskStatus.SKIPPED)
             return
         try:
@@ -202,8 +209,5 @@ class Book:
         halted = self.run.halted - (state.status is TaskStatus.HALTED)
         self.run = with_(self.run, halted=halted, live=self.run.live + (not is_held))
         begun = state.become(TaskStatus.HELD if is_held else TaskStatus.RELEASED)
-        items = len(release.items or ())
-        self.put(
-            place, with_(begun, round=release.round, items_left=items, items_failed=0, items_cancelled=0)
-        )
+        self.put(place, begun.in_round(release.round, items=len(release.items or ())))
         self.releases[place] = release

@@ -120,6 +120,9 @@ class TaskState(msgspec.Struct, frozen=True, gc=False):
             self.items_cancelled,
         )
 
+    def in_round(self, round_: int, *, items: int) -> TaskState:
+        return TaskState(self.status, self.left, self.failed, self.skipped, round_, items)
+
     def become(self, status: TaskStatus) -> TaskState:
         assert status in TASK_TRANSITIONS[self.status], f"{self.status} cannot become {status}"
         return msgspec.structs.replace(self, status=status)

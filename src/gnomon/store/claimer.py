@@ -28,9 +28,10 @@ FIRST_INSTANT = datetime(1, 1, 1, tzinfo=UTC)
 
 Position = tuple[datetime, UUID]
 Scanned = tuple[Sequence[Rows], dict[str, object]]
-_FRONT: Position = (FIRST_INSTANT, FIRST_ID)
+_FRONT = (None, None)  # Of a scan: a column of NULLs is not sent.
 
 _SCAN = ("lane_id", "priority", "due", "execution_id")
+_UNIFORM_SCAN = frozenset({"lane_id"})
 # In the columns of `claim`: the priority; the due time and the id.
 PRIORITY = itemgetter(3)
 POSITION = itemgetter(4, 0)
@@ -101,8 +102,8 @@ class Claimer:
 
     def _turns(self, request: ClaimRequest) -> Sequence[Turn]:
         turns = self._lanes.turns(request)
-        if request.is_repeat:
-            return turns[:1]  # There it uses its id up, whatever it finds.
+        if request.is_repeat or len(turns) == 1:
+            return turns[:1]  # There a repeat uses its id up, whatever it finds.
         return sorted(turns, key=lambda turn: request.lot(turn.limited))
 
     @asynccontextmanager
@@ -165,7 +166,7 @@ class Claimer:
             for priority in PRIORITIES
             for lane_id in lane_ids
         ]
-        return (Rows("scan", _SCAN, starts),)
+        return (Rows("scan", _SCAN, starts, _UNIFORM_SCAN),)
 
     def note_with_ends(self, turn: Turn, rows: Sequence[Row], limit: int) -> None:
         self._took_all = len(rows) < limit

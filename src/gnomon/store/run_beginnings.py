@@ -66,7 +66,7 @@ async def begin_at_once(
     )
     releases = Releases(database, now)
     releases.add(run, plan, changes)
-    if changes.does_more_than_release or releases.do_more_than_execute:
+    if changes.has_ended or changes.does_more_than_release or releases.do_more_than_execute:
         return None
     after_it = known | dict(changes.tasks)
     found = await database.fetch(
@@ -115,7 +115,7 @@ async def _end_unbegun(progress: Progress, row: Row, error: Exception) -> None:
     await _add(progress, await _stillborn(progress, row), {})
     told = (row["execution_id"], RunStatus.FAILED, None, failure.kind, failure.message)
     await progress.session.fetch("runs_end", ended_run_rows([told]), now=progress.now)
-    progress.ended.add(row["job_id"])
+    progress.aftermath.ended.add(row["job_id"])
     if outer is not None and outer.run_id in progress.runs:
         place = (outer.run_id, outer.task, outer.round)
         note = (*place, row["tenant_id"], None, failure.kind, failure.message)

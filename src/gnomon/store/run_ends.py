@@ -51,7 +51,7 @@ async def end_tasks(progress: Progress, decisions: Sequence[Decision], claim: Cl
     await progress.take(await _ends(progress, accepted, decisions))
     claimed = await claim.within(session) if claim is not None and progress.released else ()
     left = progress.released.keys() - {row["execution_id"] for row in claimed}
-    return WentOn(answer, claimed, bool(left or progress.has_let_go or progress.to_start or progress.ended))
+    return WentOn(answer, claimed, bool(left or progress.has_let_go))
 
 
 async def _lock_runs_of(progress: Progress, claims: Sequence[Claim]) -> list[Member]:

@@ -13,8 +13,9 @@ from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
-from gnomon.core.document import Document
-from gnomon.core.progress import RUN_ACTIONS, after, why_given_up
+from msgspec.structs import replace as with_
+
+from gnomon.core.progress import RUN_ACTIONS, after
 from gnomon.core.run_events import (
     Arrived,
     Cancel,
@@ -34,6 +35,7 @@ from gnomon.errors import GnomonError, IllegalTransition, StoreUnavailable
 from gnomon.store.database import Row, Rows, Session
 from gnomon.store.gates import wanted
 from gnomon.store.plans import Plans, UnreadablePlan
+from gnomon.store.run_aftermath import Aftermath, ended_row, result_of
 from gnomon.store.run_loading import Loaded, load
 from gnomon.store.run_memory import Begun
 from gnomon.store.run_releases import Releases
@@ -59,22 +61,19 @@ AHEAD = 32
 
 @dataclass(slots=True)
 class Progress:
-    """For whoever commits: `to_start`, inner runs to begin; `released`, executions that can be claimed, and
-    `has_let_go`, that there may be more of them; `ended`, workflows of which a run has ended.
+    """For whoever commits: `released`, executions that can be claimed, and `has_let_go`, that there may be
+    more of them.
 
     `seen`: rows of tasks as they are now, as far as somebody looked; `found`: versions of runs before that.
-    `ended_for_a_time`: those whose run had a nominal time, so that it may belong to a backfill. `unreadable`:
-    runs to which nothing happened, since nobody here can read what they run. `gives_up`: runs come to their
-    end, since what would follow cannot be written.
+    `unreadable`: runs to which nothing happened, since nobody here can read what they run. `gives_up`: runs
+    come to their end, since what would follow cannot be written.
     """
 
     session: Session
     plans: Plans
     now: datetime
     runs: dict[UUID, LockedRun] = field(default_factory=dict)
-    to_start: list[tuple[UUID, UUID]] = field(default_factory=list)
-    ended: set[UUID] = field(default_factory=set)
-    ended_for_a_time: set[UUID] = field(default_factory=set)
+    aftermath: Aftermath = field(default_factory=Aftermath)
     unreadable: set[UUID] = field(default_factory=set)
     released: dict[UUID, Begun] = field(default_factory=dict)
     seen: dict[UUID, dict[int, TaskState]] = field(default_factory=dict)
@@ -176,7 +175,7 @@ class Progress:
         follows: Happened = {}
         releases = Releases(self.session, self.now)
         for run_id, change in changes.items():
-            self.runs[run_id] = replace(self.runs[run_id], state=change.run)
+            self.runs[run_id] = with_(self.runs[run_id], state=change.run)
             releases.add(self.runs[run_id], await self._plan(run_id), change)
         await self._write_notes(changes)
         await self._clear_holds(changes, loaded)
@@ -184,7 +183,7 @@ class Progress:
         for run_id, event in await releases.write(*self._rows({one: changes[one] for one in moved})):
             follows.setdefault(run_id, []).append(event)
         self._note(changes, loaded, moved)
-        self.to_start += releases.inner
+        self.aftermath.to_start += releases.inner
         self.released |= releases.executions
         for run_id, change in changes.items():
             await self._revive(run_id, change)
@@ -216,7 +215,7 @@ class Progress:
     ) -> None:
         """For who remembers runs."""
         for run in [self.runs[run_id] for run_id in moved]:
-            self.runs[run.id] = replace(run, version=run.version + 1)
+            self.runs[run.id] = with_(run, version=run.version + 1)
         for run_id, change in changes.items():
             self.seen[run_id] = {**self.seen.get(run_id, {}), **loaded[run_id].tasks, **change.tasks}
 
@@ -270,15 +269,10 @@ class Progress:
         rows = []
         for run_id in ended:
             run = self.runs[run_id]
-            result = Document(f'{{"dag_run_id": "{run_id}"}}')
-            why = why_given_up(await self._plan(run_id), run.state)
-            told_why = (None, None) if why is None else (why.kind, why.message)
-            rows.append((run_id, run.state.status, result.text, *told_why))
-            self.ended.add(run.dag_id)
-            if run.nominal_time is not None:
-                self.ended_for_a_time.add(run.dag_id)
+            rows.append(ended_row(run, await self._plan(run_id)))
+            self.aftermath.note_end(run)
             if run.outer is not None:
-                told = Ended(run.outer.task, run.outer.round, ENDS[run.state.status], result)
+                told = Ended(run.outer.task, run.outer.round, ENDS[run.state.status], result_of(run))
                 follows.setdefault(run.outer.run_id, []).append(told)
         await self.session.fetch("runs_end", ended_run_rows(rows), now=self.now)
         return follows

@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from gnomon.core.dag import Dag, DagRevision, Hold, Run, RunId, TaskRun
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, Failure, Trigger
@@ -39,8 +41,7 @@ class Outer:
     round: int
 
 
-@dataclass(frozen=True, slots=True)
-class LockedRun:
+class LockedRun(msgspec.Struct, frozen=True):
     id: UUID
     tenant_id: TenantId
     dag_id: JobId

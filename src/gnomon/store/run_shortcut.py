@@ -8,24 +8,27 @@ when it was decided about.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from operator import itemgetter
 from typing import NamedTuple
 
-from gnomon.core.progress import after
+from msgspec.structs import replace as with_
+
+from gnomon.core.progress import after, touched
 from gnomon.core.run_events import Changes, Ended, State
-from gnomon.core.run_state import TaskState, TaskStatus
+from gnomon.core.run_state import TaskStatus
 from gnomon.core.workflow import Execute, Plan
 from gnomon.store.base import Decision
 from gnomon.store.changes import are_plain_endings, ending_rows
 from gnomon.store.claimer import ClaimWithEnds, nothing_scanned
-from gnomon.store.database import Database
+from gnomon.store.database import Database, Row, Rows
 from gnomon.store.plans import Plans
+from gnomon.store.run_aftermath import Aftermath, ended_row
 from gnomon.store.run_ends import WentOn
 from gnomon.store.run_memory import Remembered, RunMemory
 from gnomon.store.run_releases import Releases
-from gnomon.store.run_rows import LockedRun, run_rows, task_rows
+from gnomon.store.run_rows import LockedRun, ended_run_rows, run_rows, task_rows
 
 # Two transactions take longer than one that is a little slower.
 WORTH_IT_MIN = 20
@@ -37,18 +40,20 @@ _CLAIM_OF = itemgetter(0)
 
 class _Step(NamedTuple):
     run: LockedRun  # As it is remembered.
+    plan: Plan
     changes: Changes
 
 
 @dataclass(slots=True)
 class Shortcut:
-    """For one batch. `rest` are those whose end takes the long way, once `end` was called."""
+    """For one batch. Once `end` was called, `rest` are those whose end takes the long way."""
 
     database: Database
     plans: Plans
     memory: RunMemory
     now: datetime
     rest: Sequence[Decision] = ()
+    aftermath: Aftermath = field(default_factory=Aftermath)
 
     async def end(self, decisions: Sequence[Decision], claim: ClaimWithEnds | None) -> WentOn | None:
         """None if nothing can be written this way: then nothing has happened, and all take the long one."""
@@ -64,7 +69,7 @@ class Shortcut:
             if plan is None or changes is None:
                 rest += [decision for decision, _ in ours]
                 continue
-            steps.append(_Step(known.run, changes))
+            steps.append(_Step(known.run, plan, changes))
             taken += [decision for decision, _ in ours]
             releases.add(known.run, plan, changes)
         if not taken or (rest and len(taken) < WORTH_IT_MIN):
@@ -76,7 +81,8 @@ class Shortcut:
 
     def _after(self, plan: Plan, known: Remembered, events: Sequence[Ended]) -> Changes | None:
         """Given as few rows as it takes: what an end costs does not grow with the run."""
-        tasks: dict[int, TaskState] = {}
+        rows = touched(plan, known.run.state, events)
+        tasks = {one: known.tasks[one] for one in rows if one in known.tasks}
         while True:
             answer = after(plan, State(known.run.state, tasks), events, now=self.now)
             if isinstance(answer, Changes):
@@ -94,29 +100,43 @@ class Shortcut:
         claim: ClaimWithEnds | None,
     ) -> WentOn | None:
         where, values = nothing_scanned(self.database, now=self.now) if claim is None else claim.scanned
-        rows = await self.database.fetch(
-            "tasks_end",
+        batches = (
             ending_rows(decisions),
-            task_rows((run.id, *one) for run, changes in steps for one in changes.tasks.items()),
-            run_rows((replace(run, state=changes.run) for run, changes in steps), now=self.now),
+            task_rows((run.id, *one) for run, _, changes in steps for one in changes.tasks.items()),
+            run_rows((with_(run, state=changes.run) for run, _, changes in steps), now=self.now),
             releases.tasks,
             *where,
-            **values | {"now": self.now},
         )
+        ended = [one for one in steps if one.changes.has_ended]
+        rows = await self._fetch(batches, values | {"now": self.now}, ended)
         if not rows[0][_IS_ACCEPTED]:
-            for run, _ in steps:
-                self.memory.share(run.id)
+            for one in steps:
+                self.memory.share(one.run.id)
             return None
-        for run, changes in steps:
-            moved = replace(run, state=changes.run, version=run.version + 1)
+        for run, _, changes in steps:
+            moved = with_(run, state=changes.run, version=run.version + 1)
             self.memory.learn(moved, changes.tasks, since=run.version)
+        for one in ended:
+            self.aftermath.note_end(one.run)
         self.memory.forget_ended(decisions)
-        self.memory.learn_begun(releases.executions)
+        self.memory.learn_begun(begun := releases.executions)
         claimed = [row for row in rows if row[0] is not None]
         if claim is not None:
             claim.took([row for row in claimed if not row[_IS_NEW]])
-        left = releases.executions.keys() - {row[0] for row in claimed}
+        left = begun.keys() - {row[0] for row in claimed}
         return WentOn((), [row[_CLAIM] for row in claimed], has_more=bool(left))
+
+    async def _fetch(
+        self, batches: Sequence[Rows], values: dict[str, object], ended: Sequence[_Step]
+    ) -> Sequence[Row]:
+        if not ended:
+            return await self.database.fetch("tasks_end", *batches, **values)
+        async with self.database.transaction() as session:
+            rows = await session.fetch("tasks_end", *batches, **values)
+            if rows[0][_IS_ACCEPTED]:
+                told = [ended_row(with_(run, state=changes.run), plan) for run, plan, changes in ended]
+                await session.fetch("runs_end", ended_run_rows(told), now=self.now)
+            return rows
 
 
 def _does_more(plan: Plan, changes: Changes) -> bool:

@@ -23,6 +23,7 @@ from gnomon.store.database import Database, Row, Rows
 from gnomon.store.gates import Gates, note_unbegun
 from gnomon.store.plans import Plans
 from gnomon.store.rows import FIRST_ID, document_of
+from gnomon.store.run_aftermath import Aftermath
 from gnomon.store.run_beginnings import begin, begin_at_once, give_up
 from gnomon.store.run_ends import outcomes_of
 from gnomon.store.run_memory import RunMemory
@@ -111,7 +112,7 @@ class SqlRuns:
                 logger.exception("run %s cannot begin", run_id)
                 async with self._progress(around, now=now) as progress:
                     await give_up(progress, run_id, error)
-            todo += progress.to_start
+            todo += progress.aftermath.to_start
 
     # Ends --------------------------------------------------------------------------------------------
 
@@ -144,7 +145,7 @@ class SqlRuns:
                 elif row["has_tasks"]:
                     happened.setdefault(row["execution_id"], []).append(Cancel())
             await progress.take(happened)
-        await self._follow(progress, now=now)
+        await self._follow(progress.aftermath, now=now)
         return list(members)
 
     # What people and others do -----------------------------------------------------------------------
@@ -161,7 +162,7 @@ class SqlRuns:
             await progress.take({run_id: [event]})
         if run_id in progress.unreadable:
             raise IllegalTransition("run", status="unreadable", action=name_of(event))
-        await self._follow(progress, now=now)
+        await self._follow(progress.aftermath, now=now)
         return await self.get(tenant_id, run_id)
 
     async def send(
@@ -210,7 +211,7 @@ class SqlRuns:
         except Exception:
             logger.exception("run %s cannot go on", run_id)
             return False
-        await self._follow(progress, now=now)
+        await self._follow(progress.aftermath, now=now)
         return bool(events) and run_id not in progress.unreadable
 
     # Never stuck -------------------------------------------------------------------------------------
@@ -250,26 +251,27 @@ class SqlRuns:
             self._memory.learn(progress.runs[run_id], tasks, since=progress.found.get(run_id))
         self._memory.learn_begun(progress.released)
 
-    async def _follow(self, progress: Progress, *, now: datetime) -> None:
-        """After the commit. If it fails, a sweep does it."""
+    async def _follow(self, aftermath: Aftermath, *, now: datetime) -> bool:
+        """After the commit. If it fails, a sweep does it. Whether something may have begun by that."""
+        begun = len(aftermath.to_start)
         with suppress(StoreUnavailable):
-            for run_id, outer in progress.to_start:
+            for run_id, outer in aftermath.to_start:
                 await self._start(run_id, outer, now=now)
-            if progress.ended:
+            if aftermath.ended:
                 # A run that has ended may make room for the next of its workflow.
-                ended = [JobId(one) for one in progress.ended]
+                ended = [JobId(one) for one in aftermath.ended]
                 admitted = await self._gates.admit(ended, now=now, limit=START_LIMIT_MAX)
                 if admitted:
                     await self.start(now=now, limit=admitted)
-            if progress.ended_for_a_time:
+                begun += admitted
+            if aftermath.ended_for_a_time:
                 # Or for the next of a backfill.
-                await self.start_now(
-                    await self._backfills.advance(
-                        now=now, limit=START_LIMIT_MAX, dag_ids=progress.ended_for_a_time
-                    ),
-                    now=now,
-                    may_replace=False,
+                next_of_backfills = await self._backfills.advance(
+                    now=now, limit=START_LIMIT_MAX, dag_ids=aftermath.ended_for_a_time
                 )
+                begun += len(next_of_backfills)
+                await self.start_now(next_of_backfills, now=now, may_replace=False)
+        return begun > 0
 
 
 def _ended(row: Row, status: ExecutionStatus | RunStatus, result: Document | None) -> Ended:

@@ -25,7 +25,7 @@ QUICK_ROWS_MAX = 500  # Some 5 ms. A larger batch is never quick.
 # Reads by key, which take less time than the way to another thread and back.
 BY_KEY = frozenset({
     "job_get", "jobs_get", "jobs_shown", "jobs_recent", "key_find", "executions_get", "worker_get",
-    "leases_held",
+    "leases_held", "dag_get", "revisions",
 })  # fmt: skip
 BY_KEY_ROWS_MAX = 100
 BUSY_TIMEOUT = timedelta(seconds=10)

@@ -14,6 +14,7 @@ from gnomon.errors import StoreUnavailable
 from gnomon.store.base import Decision
 from gnomon.store.claimer import ClaimWithEnds
 from gnomon.store.database import UniqueViolation
+from gnomon.store.run_aftermath import Aftermath
 from gnomon.store.run_ends import WentOn, end_tasks
 from gnomon.store.run_progress import Progress
 from gnomon.store.run_shortcut import Shortcut
@@ -28,7 +29,8 @@ class OpenProgress(Protocol):
 
 
 class Follow(Protocol):
-    def __call__(self, progress: Progress, *, now: datetime) -> Awaitable[None]: ...
+    def __call__(self, aftermath: Aftermath, *, now: datetime) -> Awaitable[bool]:
+        """Whether something may have begun by that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class TaskEnds:
             at_once = None
         if at_once is None:
             return await self._take_long(decisions, claim, now=now)
+        at_once = await self._with_aftermath(at_once, shortcut.aftermath, now=now)
         if not shortcut.rest:
             return at_once
         others = await self._take_long(shortcut.rest, None, now=now)
@@ -77,8 +80,11 @@ class TaskEnds:
                 return WentOn([row for one in each for row in one.refused], has_more=True)
             logger.exception("what follows the end of a task cannot be written; its run is given up")
             went_on, progress = await self._end(decisions, None, now=now, gives_up=True)
-        await self.follow(progress, now=now)
-        return went_on
+        return await self._with_aftermath(went_on, progress.aftermath, now=now)
+
+    async def _with_aftermath(self, went_on: WentOn, aftermath: Aftermath, *, now: datetime) -> WentOn:
+        has_begun = await self.follow(aftermath, now=now)
+        return went_on._replace(has_more=went_on.has_more or has_begun)
 
     async def _end(
         self,

@@ -10,8 +10,10 @@ WITH picked AS MATERIALIZED (
                     :scan.execution_id::uuid[]) AS scan (lane_id, priority, due, execution_id)
         CROSS JOIN LATERAL (
             SELECT queue.*, queue.ctid AS place FROM queue
-            WHERE queue.lane_id = scan.lane_id AND queue.priority = scan.priority AND queue.waits_for IS NULL
-              AND queue.due <= :now AND (queue.due, queue.execution_id) > (scan.due, scan.execution_id)
+            WHERE queue.lane_id = coalesce(scan.lane_id, (:scan.lane_id::integer[])[1])
+              AND queue.priority = scan.priority AND queue.waits_for IS NULL
+              AND queue.due <= :now
+              AND (queue.due, queue.execution_id) > (coalesce(scan.due, '-infinity'), scan.execution_id)
             ORDER BY queue.due, queue.execution_id
             LIMIT :limit
             FOR UPDATE SKIP LOCKED

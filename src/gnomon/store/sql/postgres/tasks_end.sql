@@ -55,8 +55,10 @@ WITH locked AS MATERIALIZED (
                     :scan.execution_id::uuid[]) AS scan (lane_id, priority, due, execution_id)
         CROSS JOIN LATERAL (
             SELECT queue.*, queue.ctid AS place FROM queue
-            WHERE queue.lane_id = scan.lane_id AND queue.priority = scan.priority AND queue.waits_for IS NULL
-              AND queue.due <= :now AND (queue.due, queue.execution_id) > (scan.due, scan.execution_id)
+            WHERE queue.lane_id = coalesce(scan.lane_id, (:scan.lane_id::integer[])[1])
+              AND queue.priority = scan.priority AND queue.waits_for IS NULL
+              AND queue.due <= :now
+              AND (queue.due, queue.execution_id) > (coalesce(scan.due, '-infinity'), scan.execution_id)
               AND EXISTS (SELECT 1 FROM accepted)
             ORDER BY queue.due, queue.execution_id
             LIMIT :limit
@@ -120,12 +122,14 @@ WITH locked AS MATERIALIZED (
     FROM released
 ), runs AS (
     UPDATE dag_runs
-    SET unended = run_row.unended, live = run_row.live, completed = run_row.completed, failed = run_row.failed,
-        cancelled = run_row.cancelled, version = dag_runs.version + 1
+    SET status = run_row.status, unended = run_row.unended, live = run_row.live, completed = run_row.completed,
+        failed = run_row.failed, cancelled = run_row.cancelled, finished_at = run_row.finished_at,
+        version = dag_runs.version + 1
     FROM unnest(
-        :run_row.id::uuid[], :run_row.unended::integer[], :run_row.live::integer[],
-        :run_row.completed::integer[], :run_row.failed::integer[], :run_row.cancelled::integer[]
-    ) AS run_row (id, unended, live, completed, failed, cancelled)
+        :run_row.id::uuid[], :run_row.status::text[], :run_row.unended::integer[], :run_row.live::integer[],
+        :run_row.completed::integer[], :run_row.failed::integer[], :run_row.cancelled::integer[],
+        :run_row.finished_at::timestamptz[]
+    ) AS run_row (id, status, unended, live, completed, failed, cancelled, finished_at)
     WHERE dag_runs.id = run_row.id AND EXISTS (SELECT 1 FROM accepted)
 ), tasks AS (
     UPDATE task_instances

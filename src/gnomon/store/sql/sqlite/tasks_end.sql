@@ -36,8 +36,9 @@ FROM task_row
 WHERE task_instances.dag_run_id = task_row.dag_run_id AND task_instances.task = task_row.task;
 
 UPDATE dag_runs
-SET unended = run_row.unended, live = run_row.live, completed = run_row.completed, failed = run_row.failed,
-    cancelled = run_row.cancelled, version = dag_runs.version + 1
+SET status = run_row.status, unended = run_row.unended, live = run_row.live, completed = run_row.completed,
+    failed = run_row.failed, cancelled = run_row.cancelled, finished_at = run_row.finished_at,
+    version = dag_runs.version + 1
 FROM run_row
 WHERE dag_runs.id = run_row.id;
 

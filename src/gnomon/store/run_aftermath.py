@@ -1,0 +1,40 @@
+"""What is left to do when what happened to runs is written: after the commit, for whoever made it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from gnomon.core.document import Document
+from gnomon.core.progress import why_given_up
+from gnomon.core.workflow import Plan
+from gnomon.store.run_rows import LockedRun
+
+
+@dataclass(slots=True)
+class Aftermath:
+    """`to_start`: inner runs to begin, with those around them; `ended`: workflows of which a run has ended.
+
+    `ended_for_a_time`: those whose run had a nominal time, so that it may belong to a backfill.
+    """
+
+    to_start: list[tuple[UUID, UUID]] = field(default_factory=list)
+    ended: set[UUID] = field(default_factory=set)
+    ended_for_a_time: set[UUID] = field(default_factory=set)
+
+    def note_end(self, run: LockedRun) -> None:
+        self.ended.add(run.dag_id)
+        if run.nominal_time is not None:
+            self.ended_for_a_time.add(run.dag_id)
+
+
+def result_of(run: LockedRun) -> Document:
+    """Of the execution that a run is."""
+    return Document(f'{{"dag_run_id": "{run.id}"}}')
+
+
+def ended_row(run: LockedRun, plan: Plan) -> tuple[object, ...]:
+    """For `ended_run_rows`."""
+    why = why_given_up(plan, run.state)
+    told_why = (None, None) if why is None else (why.kind, why.message)
+    return (run.id, run.state.status, result_of(run).text, *told_why)
