@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gnomon.core.dag import RunId
-from gnomon.core.job import Definition
+from gnomon.core.execution import ExecutionId, ExecutionStatus
+from gnomon.core.job import DEFAULT_TENANT, Definition
 from gnomon.core.lease import ClaimRequest, Leased
-from gnomon.core.lifecycle import LeaseExpired, Outcome
+from gnomon.core.lifecycle import Cancelled, LeaseExpired, Outcome
 from gnomon.core.run_events import Cancel, Event, Pause, Rerun
 from gnomon.core.run_state import RunStatus
 from gnomon.store.base import Applied, Handover
-from gnomon.store.database import Database, Row, Rows
+from gnomon.store.database import Row, Rows
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.workflows import WorkflowStore
 from tests.contract import given
@@ -135,15 +137,23 @@ async def second_of(flows: WorkflowStore, run_id: RunId) -> Leased:
 
 
 class Noting:
-    """A database that notes the names of the statements it is asked for outside of transactions."""
+    """A database that notes the names of the statements it is asked to change something by."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Any) -> None:
         self._database = database
         self.statements: list[str] = []
 
     async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
         self.statements.append(statement)
         return await self._database.fetch(statement, *batches, **values)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Noting]:
+        self.statements.append("BEGIN")
+        async with self._database.transaction() as session:
+            inside = Noting(session)
+            inside.statements = self.statements
+            yield inside
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._database, name)
@@ -162,6 +172,56 @@ async def test_between_two_tasks_there_is_one_statement(flows: WorkflowStore) ->
 
     assert noting.statements == ["tasks_end"] * 20
     assert await statuses(store, run_id) == "C" * 21 + "R" + "W" * 18
+
+
+async def test_with_its_last_task_a_run_ends_in_the_same_transaction(flows: WorkflowStore) -> None:
+    assert isinstance(flows, SqlStore)
+    noting = Noting(flows.database)
+    store = SqlStore(noting)
+    run_id = await begun(store, chain(2))
+    second = await second_of(store, run_id)
+    noting.statements.clear()
+
+    done = await hand_over(store, [second], request(given.ADA, limit=10))
+
+    assert noting.statements == ["BEGIN", "tasks_end", "runs_end"]
+    assert (list(done.applied), done.leased, done.more) == ([Applied.APPLIED], None, False)
+    run = await run_of(flows, run_id)
+    assert (run.status, run.finished_at, run.state.left, run.state.live) == (RunStatus.COMPLETED, NOW, 0, 0)
+    execution = await flows.executions.get(DEFAULT_TENANT, ExecutionId(run_id), now=NOW)
+    assert (execution.status, execution.finished_at) == (ExecutionStatus.COMPLETED, NOW)
+    assert execution.result is not None
+    assert execution.result.value == {"dag_run_id": str(run_id)}
+    # Who says it again, with what it remembers or with nothing, changes nothing.
+    for again in (store, SqlStore(flows.database)):
+        told = await hand_over(again, [second], request(given.ADA, limit=10))
+        assert list(told.applied) == [Applied.REPLAYED]
+    assert await run_of(flows, run_id) == run
+
+
+async def test_a_run_that_ends_lets_the_next_one_in_and_says_so(flows: WorkflowStore) -> None:
+    dag = await create_dag(flows, tasks_of(chain(2)), schedule={"type": "manual", "overlap_policy": "queue"})
+    one, two = await start_run(flows, dag), await start_run(flows, dag)
+    second = await second_of(flows, one)
+    assert (await run_of(flows, two)).status is RunStatus.PENDING
+
+    done = await hand_over(flows, [second], request(given.ADA, limit=10))
+
+    assert (done.leased, done.more) == (None, True)
+    assert (await run_of(flows, two)).status is RunStatus.RUNNING
+    assert len(await claim(flows)) == 1
+
+
+async def test_a_run_that_somebody_else_has_stopped_ends_as_they_said(flows: WorkflowStore) -> None:
+    run_id = await begun(flows, chain(2))
+    second = await second_of(flows, run_id)
+    assert isinstance(flows, SqlStore)
+    await act(SqlStore(flows.database), run_id, Cancel())
+
+    done = await hand_over(flows, [second], request(given.ADA, limit=10), Cancelled())
+
+    assert list(done.applied) == [Applied.APPLIED]
+    assert (await run_of(flows, run_id)).status is RunStatus.CANCELLED
 
 
 @pytest.mark.parametrize(
