@@ -137,11 +137,16 @@ async def second_of(flows: WorkflowStore, run_id: RunId) -> Leased:
 
 
 class Noting:
-    """A database that notes the names of the statements it is asked to change something by."""
+    """A database that notes the names of the statements it is asked for: those that change, and the others."""
 
     def __init__(self, database: Any) -> None:
         self._database = database
         self.statements: list[str] = []
+        self.reads: list[str] = []
+
+    async def read(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
+        self.reads.append(statement)
+        return await self._database.read(statement, *batches, **values)
 
     async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
         self.statements.append(statement)
@@ -171,6 +176,8 @@ async def test_between_two_tasks_there_is_one_statement(flows: WorkflowStore) ->
         leased = list((await hand_over(store, leased, request(given.ADA, limit=10))).leased or ())
 
     assert noting.statements == ["tasks_end"] * 20
+    # What the next tasks do is learned ahead.
+    assert noting.reads.count("revisions") <= 3
     assert await statuses(store, run_id) == "C" * 21 + "R" + "W" * 18
 
 

@@ -13,6 +13,8 @@ from gnomon.store.database import Database, Row, Rows
 from gnomon.store.rows import Hold, leased_of, revision_of
 
 CACHE_MAX = 10_000
+# Tasks of a workflow have revisions side by side, and who claims one of them will claim the next.
+AHEAD = 16
 
 # The bytes of the job's id and the number of the revision: to hash a UUID costs ten times as much.
 Key = tuple[bytes, int]
@@ -55,10 +57,15 @@ class Revisions:
             # Seldom, so simply: keep what is needed now.
             for key in known.keys() - wanted:
                 del known[key]
+        asked = _with_next(missing) if len(missing) == 1 else missing
         batch = Rows(
-            "wanted_revision", ("job_id", "revision"), [(UUID(bytes=job), n) for job, n in sorted(missing)]
+            "wanted_revision", ("job_id", "revision"), [(UUID(bytes=job), n) for job, n in sorted(asked)]
         )
         for row in await self._database.read("revisions", batch):
             found[row["job_id"].bytes, row["revision"]] = revision_of(row)
         known |= found
         return found
+
+
+def _with_next(keys: set[Key]) -> set[Key]:
+    return {(job, number + step) for job, number in keys for step in range(AHEAD)}
