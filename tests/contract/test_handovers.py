@@ -137,7 +137,7 @@ async def second_of(flows: WorkflowStore, run_id: RunId) -> Leased:
 
 
 class Noting:
-    """A database that notes the names of the statements it is asked for: those that change, and the others."""
+    """A database that notes the names of the statements it is asked for, for changes and for reads."""
 
     def __init__(self, database: Any) -> None:
         self._database = database
