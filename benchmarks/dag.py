@@ -8,6 +8,9 @@ join1000    a thousand tasks side by side, then one that waits for all of them
 chain10000  ten thousand tasks, one after the other, once
 join5000    five thousand tasks side by side, then one that waits for all of them, once
 overhead    of one task of a chain: from the end of its parent to its own end, half of them faster than this
+chain_cpu   of one task of a chain: for how long the processor worked for it in this process. The rest of its
+            time was PostgreSQL's, the disk's, or spent on the way there
+commit      of one row, written by itself and durable, by the same driver: the floor under a task of a chain
 many        ten thousand tasks over a hundred runs, a hundred of them side by side in each; `many_ratio` is
             their rate next to that of plain jobs which the same worker drains in the same run
 
@@ -31,13 +34,15 @@ from datetime import datetime
 from itertools import pairwise
 from random import Random
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
+from typing import NamedTuple
 from uuid import uuid4
 
 import uvloop
 from rich.progress import Progress
 
 from benchmarks import Report
+from benchmarks._dag_floor import commit_seconds
 from benchmarks._dag_peers import PEERS, PeerFailed, Turns, opened
 from benchmarks._dag_turns import CHAIN_RESULT, FAN_RESULT, WIDTH
 from benchmarks.store import now
@@ -140,6 +145,14 @@ def adding_fan() -> list[JSON]:
     ]
 
 
+class Timed(NamedTuple):
+    """One run: how long it took, how long the processor worked here, and when its first tasks ended."""
+
+    seconds: float
+    cpu_seconds: float
+    ends: list[datetime]
+
+
 @dataclass(frozen=True, slots=True)
 class Bench:
     engine: Engine
@@ -148,13 +161,13 @@ class Bench:
     async def made(self, name: str, tasks: list[JSON]) -> Dag:
         return await self.client.dags.create({"name": f"{name} {uuid4()}", "tasks": tasks})
 
-    async def seconds(self, dag: Dag, tasks: int) -> tuple[float, list[datetime]]:
-        """Of one run of so many tasks, and when the first of them ended, in order."""
+    async def timed(self, dag: Dag, tasks: int) -> Timed:
+        """Of one run of so many tasks."""
         before = self.engine.telemetry.counts[What.COMPLETED]
-        started = perf_counter()
+        started, cpu_started = perf_counter(), process_time()
         run = await self.client.dags.trigger(dag.job.id)
         await self._completed(before + tasks)
-        seconds = perf_counter() - started
+        seconds, cpu_seconds = perf_counter() - started, process_time() - cpu_started
         run = await self.client.runs.get(run.id)
         assert run.status is RunStatus.COMPLETED
         ends = []
@@ -162,7 +175,7 @@ class Bench:
             ended = await self.client.executions.get(one.run.executions[0])
             assert ended.finished_at is not None
             ends.append(ended.finished_at)
-        return seconds, ends
+        return Timed(seconds, cpu_seconds, ends)
 
     async def last_result(self, dag: Dag) -> JSON:
         """What the last task of the newest run gave."""
@@ -171,11 +184,9 @@ class Bench:
         ended = await self.client.executions.get(last.run.executions[0])
         return None if ended.result is None else ended.result.value
 
-    async def rounds(
-        self, name: str, tasks: list[JSON], *, count: int = ROUNDS
-    ) -> list[tuple[float, list[datetime]]]:
+    async def rounds(self, name: str, tasks: list[JSON], *, count: int = ROUNDS) -> list[Timed]:
         dag = await self.made(name, tasks)
-        return [await self.seconds(dag, len(tasks)) for _ in range(count)]
+        return [await self.timed(dag, len(tasks)) for _ in range(count)]
 
     async def many(self) -> float:
         dag = await self.made("many", fan(TASKS - 2))
@@ -232,20 +243,24 @@ async def measure(url: str) -> dict[str, float]:
     collect_seldom()  # As a process of ours does when it is ready.
     async with bench(url) as one:
         await one.rounds("warm", chain(3))
+        # Beside the chains, since the speed of a machine that others use, too, changes within minutes.
         chains = await one.rounds("chain", chain(40))
+        commit = await commit_seconds(url)
         fans = await one.rounds("fan", fan(40))
         joins = await one.rounds("join", join(1000))
-        [(long_chain, _)] = await one.rounds("long chain", chain(10_000), count=1)
-        [(wide_join, _)] = await one.rounds("wide join", join(5000), count=1)
+        [long_chain] = await one.rounds("long chain", chain(10_000), count=1)
+        [wide_join] = await one.rounds("wide join", join(5000), count=1)
         rates = [(await one.plain(), await one.many()) for _ in range(ROUNDS)]
-    gaps = [(b - a).total_seconds() for _, ends in chains for a, b in pairwise(ends)]
+    gaps = [(b - a).total_seconds() for run in chains for a, b in pairwise(run.ends)]
     return {
-        "chain40_s": round(median(seconds for seconds, _ in chains), 3),
-        "fan40_s": round(median(seconds for seconds, _ in fans), 3),
-        "join1000_s": round(median(seconds for seconds, _ in joins), 3),
-        "chain10000_s": round(long_chain, 1),
-        "join5000_s": round(wide_join, 2),
+        "chain40_s": round(median(run.seconds for run in chains), 3),
+        "fan40_s": round(median(run.seconds for run in fans), 3),
+        "join1000_s": round(median(run.seconds for run in joins), 3),
+        "chain10000_s": round(long_chain.seconds, 1),
+        "join5000_s": round(wide_join.seconds, 2),
         "overhead_p50_ms": round(median(gaps) * 1000, 2),
+        "chain_cpu_ms": round(median(run.cpu_seconds for run in chains) / 40 * 1000, 2),
+        "commit_ms": round(commit * 1000, 2),
         "many_per_s": round(median(many for _, many in rates)),
         "many_ratio": round(median(many / plain for plain, many in rates), 3),
     }
@@ -258,11 +273,11 @@ async def take_turns(one: Bench, name: str, peer: Turns) -> Figures:
     for shape, (tasks, result) in shapes.items():
         dag = await one.made(shape, tasks)
         await asyncio.sleep(SETTLE)
-        await one.seconds(dag, len(tasks))
+        await one.timed(dag, len(tasks))
         assert await one.last_result(dag) == result
         ours, theirs = [], []
         for _ in range(ROUNDS):
-            ours.append((await one.seconds(dag, len(tasks)))[0])
+            ours.append((await one.timed(dag, len(tasks))).seconds)
             theirs.append(await peer.seconds(shape))
             await asyncio.sleep(SETTLE)
         found[f"{shape}_s"] = round(median(theirs), 3)
