@@ -36,7 +36,7 @@ async def test_a_cancel_that_loses_a_deadlock_cancels_again(
             cancelling = asyncio.create_task(
                 store.executions.cancel(DEFAULT_TENANT, [running, waiting], now=NOW)
             )
-            await _until_somebody_waits_for(other)
+            await until_somebody_waits_for(other)
             await other.fetch("SELECT FROM leases WHERE execution_id = $1 FOR UPDATE", running)
             assert not cancelling.done()
 
@@ -48,7 +48,7 @@ async def test_a_cancel_that_loses_a_deadlock_cancels_again(
         await store.close()
 
 
-async def _until_somebody_waits_for(connection: asyncpg.Connection) -> None:
+async def until_somebody_waits_for(connection: asyncpg.Connection) -> None:
     async with asyncio.timeout(30):
         for _ in range(3000):
             if await connection.fetchval(WAITS_FOR_ME):

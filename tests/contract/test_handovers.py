@@ -11,13 +11,16 @@ import pytest
 
 from gnomon.core.dag import RunId
 from gnomon.core.execution import ExecutionId, ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT, Definition
+from gnomon.core.job import DEFAULT_TENANT, Definition, Revision
 from gnomon.core.lease import ClaimRequest, Leased
 from gnomon.core.lifecycle import Cancelled, LeaseExpired, Outcome
+from gnomon.core.records import Tenant
 from gnomon.core.run_events import Cancel, Event, Pause, Rerun
 from gnomon.core.run_state import RunStatus
+from gnomon.store import revisions
 from gnomon.store.base import Applied, Handover
 from gnomon.store.database import Row, Rows
+from gnomon.store.rows import revision_of
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.workflows import WorkflowStore
 from tests.contract import given
@@ -217,6 +220,50 @@ async def test_a_run_that_ends_lets_the_next_one_in_and_says_so(flows: WorkflowS
     assert (done.leased, done.more) == (None, True)
     assert (await run_of(flows, two)).status is RunStatus.RUNNING
     assert len(await claim(flows)) == 1
+
+
+async def test_what_is_learned_ahead_need_not_be_readable(
+    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A later release may have written it, and nobody has asked for it yet."""
+    run_id = await begun(flows, chain(3))
+    last = (await run_of(flows, run_id)).base + 3
+
+    def read(row: Row) -> Revision:
+        if row["revision"] == last:
+            raise ValueError("a mystery")
+        return revision_of(row)
+
+    monkeypatch.setattr(revisions, "revision_of", read)
+    [first] = (await claimed(flows, run_id)).values()
+    assert (await hand_over(flows, [first], request(given.ADA, limit=10))).leased
+
+
+async def test_whoever_did_not_look_says_that_there_may_be_more(flows: WorkflowStore) -> None:
+    """A worker that took all there was sleeps until somebody tells it."""
+    run_id = await begun(flows, {"a": [], "b": [], "c": ["a", "b"]})
+    first = await claimed(flows, run_id)
+    job = await given.create_one(flows, new_job())
+    await enqueue(flows, ask(job))
+
+    done = await hand_over(flows, [first["a"]], request(given.ADA, limit=10))
+
+    # Either way is fine: to claim what waits, or to say that nobody has looked.
+    assert done.leased or done.more
+
+
+async def test_an_end_makes_room_for_a_tenant_with_a_limit_and_says_so(flows: WorkflowStore) -> None:
+    await flows.tenants.save(Tenant(DEFAULT_TENANT, "default", max_concurrent=1), now=NOW)
+    dag = await create_dag(flows, tasks_of(chain(2)))
+    one, _ = await start_run(flows, dag), await start_run(flows, dag)
+    [first] = await claim(flows)
+    assert (await hand_over(flows, [first], request(given.ADA, limit=10))).more
+    leased = first
+    for _ in range(3):  # Two tasks of each run.
+        [leased] = await claim(flows, now=NOW.replace(second=30))
+        assert (await hand_over(flows, [leased], request(given.ADA, limit=10))).more
+    assert await claim(flows) == []
+    assert (await run_of(flows, one)).status is RunStatus.COMPLETED
 
 
 async def test_a_run_that_somebody_else_has_stopped_ends_as_they_said(flows: WorkflowStore) -> None:

@@ -148,6 +148,8 @@ class Worker:
 
     async def take(self, leased: Sequence[Leased] | None) -> None:
         """None: nothing was claimed."""
+        if leased and self._unanswered is not None and len(leased) >= self._unanswered.limit:
+            self._took_all = False
         await self._accept(leased or ())
         self._is_asked_for = False
         if self._was_woken:

@@ -10,7 +10,7 @@ Tenants with a limit take turns with all others; the id of a request decides who
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -168,6 +168,9 @@ class Claimer:
         ]
         return (Rows("scan", _SCAN, starts, _UNIFORM_SCAN),)
 
+    def is_limited(self, tenant_id: TenantId) -> bool:
+        return self._lanes.is_limited(tenant_id)
+
     def note_with_ends(self, turn: Turn, rows: Sequence[Row], limit: int) -> None:
         self._took_all = len(rows) < limit
         self._note(turn, rows, limit)
@@ -209,6 +212,10 @@ class ClaimWithEnds:
     request: ClaimRequest
     turn: Turn
     scanned: Scanned
+
+    def sees_all_of(self, tenants: Iterable[TenantId]) -> bool:
+        """Whether it looks at all that an end of these may have made room for."""
+        return bool(self.turn.lane_ids) and not any(map(self.claimer.is_limited, tenants))
 
     async def within(self, session: Session) -> Sequence[Row]:
         """After something was released. It may be in a lane that is new."""

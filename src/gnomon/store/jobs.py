@@ -63,6 +63,7 @@ class SqlJobs:
         self._lanes = lanes
         self._gates = gates
 
+    @again_after_deadlock
     async def create(
         self,
         jobs: Sequence[NewJob],

@@ -52,8 +52,11 @@ class Lanes:
         """The lanes that are claimed from together with one of them."""
         return next(turn.lane_ids for turn in self.turns(offer) if turn.limited == self._limited_of(lane))
 
+    def is_limited(self, tenant_id: TenantId) -> bool:
+        return tenant_id in self._limited
+
     def _limited_of(self, lane: Lane) -> TenantId | None:
-        return lane.tenant_id if lane.tenant_id in self._limited else None
+        return lane.tenant_id if self.is_limited(lane.tenant_id) else None
 
     async def refresh(self) -> bool:
         """Learn lanes that other processes made, and who has a limit. True if there are new lanes."""

@@ -21,7 +21,7 @@ from gnomon.store.run_progress import Happened, Progress
 class WentOn(NamedTuple):
     """What ends of tasks brought about: ends that were refused, and what was claimed in their transaction.
 
-    `has_more`: not all that follows them is among it.
+    `has_more`: there may be more to claim. Not all that follows them is among it, or nobody looked.
     """
 
     refused: Sequence[Row] = ()
@@ -51,7 +51,12 @@ async def end_tasks(progress: Progress, decisions: Sequence[Decision], claim: Cl
     await progress.take(await _ends(progress, accepted, decisions))
     claimed = await claim.within(session) if claim is not None and progress.released else ()
     left = progress.released.keys() - {row["execution_id"] for row in claimed}
-    return WentOn(answer, claimed, bool(left or progress.has_let_go))
+    has_seen_all = (
+        bool(claimed)
+        and claim is not None
+        and claim.sees_all_of(run.tenant_id for run in progress.runs.values())
+    )
+    return WentOn(answer, claimed, bool(left or progress.has_let_go) or not has_seen_all)
 
 
 async def _lock_runs_of(progress: Progress, claims: Sequence[Claim]) -> list[Member]:

@@ -22,7 +22,7 @@ from gnomon.core.workflow import Execute, Plan
 from gnomon.store.base import Decision
 from gnomon.store.changes import are_plain_endings, ending_rows
 from gnomon.store.claimer import ClaimWithEnds, nothing_scanned
-from gnomon.store.database import Database, Row, Rows
+from gnomon.store.database import Database, Row, Rows, again_after_deadlock
 from gnomon.store.plans import Plans
 from gnomon.store.run_aftermath import Aftermath, ended_row
 from gnomon.store.run_ends import WentOn
@@ -124,8 +124,10 @@ class Shortcut:
         if claim is not None:
             claim.took([row for row in claimed if not row[_IS_NEW]])
         left = begun.keys() - {row[0] for row in claimed}
-        return WentOn((), [row[_CLAIM] for row in claimed], has_more=bool(left))
+        has_seen_all = claim is not None and claim.sees_all_of(one.run.tenant_id for one in steps)
+        return WentOn((), [row[_CLAIM] for row in claimed], has_more=bool(left) or not has_seen_all)
 
+    @again_after_deadlock
     async def _fetch(
         self, batches: Sequence[Rows], values: dict[str, object], ended: Sequence[_Step]
     ) -> Sequence[Row]:

@@ -254,16 +254,16 @@ class SqlRuns:
     async def _follow(self, aftermath: Aftermath, *, now: datetime) -> bool:
         """After the commit. If it fails, a sweep does it. Whether something may have begun by that."""
         begun = len(aftermath.to_start)
-        with suppress(StoreUnavailable):
+        try:
             for run_id, outer in aftermath.to_start:
                 await self._start(run_id, outer, now=now)
             if aftermath.ended:
                 # A run that has ended may make room for the next of its workflow.
                 ended = [JobId(one) for one in aftermath.ended]
                 admitted = await self._gates.admit(ended, now=now, limit=START_LIMIT_MAX)
-                if admitted:
-                    await self.start(now=now, limit=admitted)
                 begun += admitted
+                if admitted:
+                    await self.start(now=now, limit=min(admitted, START_LIMIT_MAX))
             if aftermath.ended_for_a_time:
                 # Or for the next of a backfill.
                 next_of_backfills = await self._backfills.advance(
@@ -271,6 +271,8 @@ class SqlRuns:
                 )
                 begun += len(next_of_backfills)
                 await self.start_now(next_of_backfills, now=now, may_replace=False)
+        except StoreUnavailable:
+            return True
         return begun > 0
 
 
