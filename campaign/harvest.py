@@ -50,7 +50,7 @@ class Harvest:
         facts: Facts = json.loads(row["facts"])
         make, fields = self._words[row["what"]](facts, row["who"])
         if issubclass(make, _WITH_TX):
-            fields["tx"] = row["tx"]
+            fields |= {"tx": row["tx"], "committed": row["committed"]}
         return self._made(make, fields, row["at"])
 
     def definitions(self) -> Iterator[Event]:
@@ -184,7 +184,9 @@ async def harvest(dsn: str, decided: Mapping[tuple[str, int], datetime]) -> Asyn
             for event in reader.definitions():
                 yield event
             async for row in connection.cursor(
-                "SELECT number, at, tx, who, what, facts FROM campaign_events ORDER BY number", prefetch=BATCH
+                "SELECT number, at, tx, who, what, facts,"
+                " pg_xact_commit_timestamp(tx::text::xid) AS committed FROM campaign_events ORDER BY number",
+                prefetch=BATCH,
             ):
                 yield reader.event(row)
             for event in await _kept(connection, reader.keys):

@@ -42,7 +42,12 @@ from tests.postgres import USER, PostgresServer, bundled_server, free_port
 
 DATABASE = "campaign"
 STARTING = "start"  # Until all is up, nothing can be expected.
-SERVER = {"max_connections": "450", "max_wal_size": "128MB", "wal_keep_size": "0"}
+SERVER = {
+    "max_connections": "450",
+    "max_wal_size": "128MB",
+    "wal_keep_size": "0",
+    "track_commit_timestamp": "on",  # A transaction may take long, and only its end is what others see.
+}
 WORKER_SLOTS = 16
 DRAIN_SECONDS = 5
 POOL = 20

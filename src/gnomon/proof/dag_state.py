@@ -124,7 +124,7 @@ class DagState:
             self._stop(event, None)
 
     def _stop(self, event: DagAct | DagNode | Ending, by: DagAct | None) -> None:
-        self.stops.append(Stop(event.n, event.when, None, by))
+        self.stops.append(Stop(event.n, event.seen, None, by))
         self.is_paused = False
 
     def _release(self, release: DagRelease) -> None:

@@ -16,19 +16,28 @@ Instant = Annotated[datetime, Meta(tz=True)]
 
 
 class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag_field="event", tag="event"):
-    """What all events have. `n` counts the events of one source; each boot of a process is a source."""
+    """What all events have. `n` counts the events of one source; each boot of a process is a source.
+
+    `committed` is when others could see what the store wrote, where it says so; `db` is when it was written.
+    """
 
     src: str
     n: int
     wall: Instant | None = None
     mono: float | None = None
     db: Instant | None = None
+    committed: Instant | None = None
     tenant: str | None = None
 
     @property
     def when(self) -> datetime | None:
         """The time of the database for what the store wrote, true time for all others."""
         return self.db or self.wall
+
+    @property
+    def seen(self) -> datetime | None:
+        """From when others must go by it: what is under way until then may be earlier or later."""
+        return self.committed or self.when
 
 
 class OfRun(Event, frozen=True, kw_only=True):

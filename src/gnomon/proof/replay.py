@@ -198,4 +198,4 @@ class Replay(DagState):
         if not is_held or self.stop is not None:
             self.held_at = None
         elif self.held_at is None:
-            self.held_at = last.when
+            self.held_at = last.seen

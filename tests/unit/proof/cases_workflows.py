@@ -82,8 +82,9 @@ class Flow:
         self.begins(at, node, **fields)
         self.ends(at + 1, node)
 
-    def act(self, at: float, act: str, node: str | None = None) -> None:
-        self.story.store(at, DagAct, dag=self.run, act=act, node=node, tx=self.next())
+    def act(self, at: float, act: str, node: str | None = None, *, committed: float | None = None) -> None:
+        seen = None if committed is None else t(committed)
+        self.story.store(at, DagAct, dag=self.run, act=act, node=node, tx=self.next(), committed=seen)
 
     def end(self, at: float, state: str = "COMPLETED") -> None:
         self.story.store(at, DagEnd, run=self.run, state=state, tx=self.tx)
@@ -331,6 +332,30 @@ def a_task_is_handed_out_after_a_cancel(story: Story, wrong: bool) -> None:
     flow.ends(7, "a")
     flow.ends(7, "b", "CANCELLED", Cancelled)
     flow.end(7, "CANCELLED")
+    story.read()
+
+
+@case("G6")
+def a_task_is_handed_out_after_the_transaction_of_a_cancel(story: Story, wrong: bool) -> None:
+    """While that is under way, nobody can know of it. It finds what was handed out, and asks it to stop."""
+    flow = Flow(story, a=ROOT)
+    flow.begin("a")
+    flow.act(3, "cancel", committed=5)
+    flow.begins(6 if wrong else 4, "a")
+    flow.ends(7, "a", "CANCELLED", Cancelled)
+    flow.end(7, "CANCELLED")
+    story.read()
+
+
+@case("G6")
+def a_task_is_handed_out_after_the_transaction_of_a_pause(story: Story, wrong: bool) -> None:
+    flow = Flow(story, a=ROOT)
+    flow.begin("a")
+    flow.act(3, "pause", committed=5)
+    flow.begins(6 if wrong else 4, "a")
+    flow.act(6.5, "resume")
+    flow.ends(7, "a")
+    flow.end(7)
     story.read()
 
 

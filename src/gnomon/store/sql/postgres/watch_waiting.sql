@@ -4,16 +4,17 @@
 -- Runs of a backfill stay as they are: it has slots of its own.
 -- In the order of ids, so that a batch that cancels and this one cannot wait for each other.
 WITH found AS MATERIALIZED (
-    SELECT execution_id, waits_for IS NOT DISTINCT FROM 'tasks' AS has_begun FROM queue
+    SELECT execution_id FROM queue
     WHERE job_id = :job_id AND NOT in_run AND NOT (watched AND (awaited OR NOT :awaited::boolean))
       AND NOT EXISTS (SELECT 1 FROM backfill_times WHERE backfill_times.execution_id = queue.execution_id)
     ORDER BY execution_id
     FOR UPDATE
 ), marked AS (
     UPDATE queue SET watched = true, awaited = queue.awaited OR :awaited
-    FROM found WHERE queue.execution_id = found.execution_id AND found.has_begun
+    FROM found WHERE queue.execution_id = found.execution_id AND queue.waits_for = 'tasks'
 ), moved AS (
-    DELETE FROM queue USING found WHERE queue.execution_id = found.execution_id AND NOT found.has_begun
+    DELETE FROM queue USING found
+    WHERE queue.execution_id = found.execution_id AND queue.waits_for IS DISTINCT FROM 'tasks'
     RETURNING queue.*
 )
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim,
