@@ -12,12 +12,17 @@ WITH dag AS MATERIALIZED (
 ), released AS MATERIALIZED (
     SELECT given.execution_id, given.revision, given.task,
            coalesce(given.round, (:released.round::integer[])[1]) AS round, given.item, given.input,
-           job_revisions.lane_id, job_revisions.priority
+           what.lane_id, what.priority
     FROM dag CROSS JOIN unnest(
         :released.execution_id::uuid[], :released.revision::integer[], :released.task::integer[],
         :released.round::integer[], :released.item::integer[], :released.input::text[]
     ) AS given (execution_id, revision, task, round, item, input)
-    JOIN job_revisions ON job_revisions.job_id = :dag_id AND job_revisions.revision = given.revision
+    CROSS JOIN LATERAL (
+        -- LIMIT fences the planner: without statistics, it may go through all given ones for each revision.
+        SELECT job_revisions.lane_id, job_revisions.priority FROM job_revisions
+        WHERE job_revisions.job_id = :dag_id AND job_revisions.revision = given.revision
+        LIMIT 1
+    ) AS what
 ), told AS (
     INSERT INTO events (batch, tenant_id, type, at, subjects)
     SELECT pg_current_xact_id()::text::bigint, :tenant_id, type, :now, subjects
