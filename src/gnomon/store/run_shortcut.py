@@ -127,17 +127,22 @@ class Shortcut:
         has_seen_all = claim is not None and claim.sees_all_of(one.run.tenant_id for one in steps)
         return WentOn((), [row[_CLAIM] for row in claimed], has_more=bool(left) or not has_seen_all)
 
-    @again_after_deadlock
     async def _fetch(
         self, batches: Sequence[Rows], values: dict[str, object], ended: Sequence[_Step]
     ) -> Sequence[Row]:
         if not ended:
             return await self.database.fetch("tasks_end", *batches, **values)
+        told = [ended_row(with_(run, state=changes.run), plan) for run, plan, changes in ended]
+        return await self._fetch_with_ends(batches, values, ended_run_rows(told))
+
+    @again_after_deadlock
+    async def _fetch_with_ends(
+        self, batches: Sequence[Rows], values: dict[str, object], ended: Rows
+    ) -> Sequence[Row]:
         async with self.database.transaction() as session:
             rows = await session.fetch("tasks_end", *batches, **values)
             if rows[0][_IS_ACCEPTED]:
-                told = [ended_row(with_(run, state=changes.run), plan) for run, plan, changes in ended]
-                await session.fetch("runs_end", ended_run_rows(told), now=self.now)
+                await session.fetch("runs_end", ended, now=self.now)
             return rows
 
 

@@ -1,7 +1,8 @@
 SELECT dag_runs.id
 FROM dag_runs
 WHERE dag_runs.finished_at IS NOT NULL AND (
-    EXISTS (SELECT 1 FROM task_instances
+    dag_runs.id IN (SELECT execution_id FROM queue) -- The execution that it is.
+    OR EXISTS (SELECT 1 FROM task_instances
             WHERE task_instances.dag_run_id = dag_runs.id
               AND task_instances.status IN ('WAITING', 'RELEASED', 'HELD', 'HALTED'))
     OR dag_runs.id IN (
