@@ -11,6 +11,8 @@ overhead    of one task of a chain: from the end of its parent to its own end, h
 chain_cpu   of one task of a chain: for how long the processor worked for it in this process. The rest of its
             time was PostgreSQL's, the disk's, or spent on the way there
 commit      of one row, written by itself and durable, by the same driver: the floor under a task of a chain
+checks      of a chain on PostgreSQL: how many times as long it takes where the tables that are written most
+            have the CHECKs that they have in tests, in turns with one where they have none
 many        ten thousand tasks over a hundred runs, a hundred of them side by side in each; `many_ratio` is
             their rate next to that of plain jobs which the same worker drains in the same run
 
@@ -64,9 +66,13 @@ from gnomon.handlers.functions import Functions
 from gnomon.handlers.registry import Registry
 from gnomon.settings import HandlerSettings
 from gnomon.store.migrate import migrate
+from tests.checks import add_checks
 from tests.postgres import PostgresServer, bundled_server
 
 ROUNDS = 5
+# With each peer: more, since the speed of the machine may change between a turn of ours and one of theirs.
+TURNS = 15
+CHECKS_TURNS, WARM_TURNS = 100, 3
 SLOTS = 500
 LOOK = 0.001
 # After the turn of a peer: what it leaves for later, as Prefect does, belongs to nobody's turn.
@@ -276,7 +282,7 @@ async def take_turns(one: Bench, name: str, peer: Turns) -> Figures:
         await one.timed(dag, len(tasks))
         assert await one.last_result(dag) == result
         ours, theirs = [], []
-        for _ in range(ROUNDS):
+        for _ in range(TURNS):
             ours.append((await one.timed(dag, len(tasks))).seconds)
             theirs.append(await peer.seconds(shape))
             await asyncio.sleep(SETTLE)
@@ -304,11 +310,23 @@ async def measure_peers(server: PostgresServer, step: Callable[[str], None]) -> 
     return found
 
 
+async def measure_checks(server: PostgresServer) -> float:
+    unchecked, checked = [await server.create_database(name) for name in ("unchecked_db", "checked_db")]
+    await prepare(unchecked)
+    await prepare(checked)
+    await add_checks(checked)
+    async with bench(unchecked) as one, bench(checked) as other:
+        sides = [(side, await side.made("chain", chain(WIDTH))) for side in (one, other)]
+        turns = [[(await side.timed(dag, WIDTH)).seconds for side, dag in sides] for _ in range(CHECKS_TURNS)]
+    return median(with_checks / without for without, with_checks in turns[WARM_TURNS:])
+
+
 async def measure_all(step: Callable[[str], None]) -> tuple[dict[str, dict[str, float]], dict[str, Figures]]:
     step("PostgreSQL")
     with PostgresServer(bundled_server(), {"shared_buffers": "256MB", "max_wal_size": "4GB"}) as server:
         postgres = await measure(await server.create_database("ours_db"))
         await server.drop_database("ours_db")
+        postgres["checks_ratio"] = round(await measure_checks(server), 3)
         peers = await measure_peers(server, step)
     step("SQLite")
     with tempfile.TemporaryDirectory() as folder:
@@ -319,7 +337,7 @@ async def measure_all(step: Callable[[str], None]) -> tuple[dict[str, dict[str, 
 def store_lines(stores: Mapping[str, Mapping[str, float]]) -> list[str]:
     lines = [f"{'':18}" + "".join(f"{store:>12}" for store in stores)]
     for name in next(iter(stores.values())):
-        row = "".join(f"{figures[name]:>12}" for figures in stores.values())
+        row = "".join(f"{figures.get(name, ''):>12}" for figures in stores.values())
         lines.append(f"{name:18}{row}   {f'(goal {GOALS[name]})' if name in GOALS else ''}")
     return lines
 

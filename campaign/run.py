@@ -37,6 +37,7 @@ from gnomon.proof import events, history
 from gnomon.proof.history import History
 from gnomon.store.base import Applied
 from gnomon.store.migrate import migrate
+from tests.checks import add_checks
 from tests.pooler import Pooler
 from tests.postgres import USER, PostgresServer, bundled_server, free_port
 
@@ -151,6 +152,7 @@ async def _make_database(server: PostgresServer) -> None:
     database = await open_database(dsn)
     await migrate(database, now=datetime.now(UTC))
     await database.close()
+    await add_checks(dsn)
     connection = await asyncpg.connect(dsn)
     await connection.execute((Path(__file__).parent / "events.sql").read_text(encoding="utf-8"))
     await connection.close()

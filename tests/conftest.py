@@ -11,6 +11,7 @@ import pytest
 
 from gnomon.app import open_database
 from gnomon.store.migrate import migrate
+from tests.checks import add_checks
 from tests.postgres import Installation, PostgresServer, all_servers
 
 SERVERS: dict[str, Installation] = all_servers()
@@ -74,9 +75,11 @@ def migrated_database(
     async def make(server: PostgresServer | None = None) -> str:
         server = server or postgres(BUNDLED)
         if server.name not in with_template:
-            database = await open_database(await server.create_database(TEMPLATE))
+            template = await server.create_database(TEMPLATE)
+            database = await open_database(template)
             await migrate(database, now=MIGRATED_AT)
             await database.close()
+            await add_checks(template)
             with_template.add(server.name)
         return await fresh_database(server, template=TEMPLATE)
 

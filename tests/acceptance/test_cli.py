@@ -38,7 +38,8 @@ def test_a_new_user_is_led_from_help_to_a_database_that_may_be_used(tmp_path: Pa
         "0002 gates: done",
         "0003 events: done",
         "0004 workflows: done",
-        "4 migration(s) run.",
+        "0005 fewer_checks: done",
+        "5 migration(s) run.",
     ]
     assert gnomon(tmp_path, "db", "migrate").stdout.endswith("Nothing to do: the schema is up to date.\n")
 
@@ -205,7 +206,7 @@ async def test_check_names_the_server_and_every_refusal(
     assert gnomon(tmp_path, "db", "migrate", "--database", url).returncode == 0
     after = gnomon(tmp_path, "db", "check", "--database", url)
     assert after.returncode == 0
-    assert "Schema: at 0004 (workflows)" in after.stdout
+    assert "Schema: at 0005 (fewer_checks)" in after.stdout
 
 
 def test_a_wrong_password_is_one_line_too(postgres: StartServer, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from gnomon.app import open_database, open_store
 from gnomon.core.job import DEFAULT_TENANT
 from gnomon.store.base import Store
 from gnomon.store.migrate import migrate
+from tests.checks import add_checks
 from tests.contract.model import ModelStore
 from tests.postgres import PostgresServer
 
@@ -69,6 +70,7 @@ class PostgresGround:
     async def prepare(self) -> None:
         self._dsn = await self._server.create_database(self._name)
         await _migrate(self._dsn)
+        await add_checks(self._dsn)
         async with _connection(self._dsn) as connection:
             self._clear = await _statements_that_clear(connection)
 

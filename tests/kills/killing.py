@@ -20,6 +20,7 @@ from gnomon.app import open_database
 from gnomon.app.connection import open_connection
 from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.store.migrate import migrate
+from tests.checks import add_checks
 from tests.kills.line import Line
 from tests.kills.nodes import NODES, Nodes
 from tests.kills.nursery import Nursery
@@ -105,6 +106,8 @@ class Kills:
         database = await open_database(self.database)
         await migrate(database, now=datetime.now(UTC))
         await database.close()
+        if database.dialect == "postgres":
+            await add_checks(self.database)
         connection = await open_connection(self.database, lambda _: None)
         key = await connection.client.keys.create("kills", ["admin"])
         await connection.close()
