@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
 from gnomon.core.execution import ExecutionId
 from gnomon.core.firing import plan
@@ -30,6 +31,16 @@ PASS_OVER = timedelta(minutes=1)
 # What is due within this time is read and planned before it is due: then only the write is left to do.
 AHEAD = timedelta(milliseconds=300)
 AHEAD_MAX = 2000
+
+
+ClosedDates = Mapping[tuple[TenantId, str | None], frozenset[date]]
+
+
+class Facts(NamedTuple):
+    """What a plan depends on besides the job: the dates of its calendar, and how many of its runs live."""
+
+    closed_dates: ClosedDates
+    live: Mapping[JobId, int]
 
 
 class Scheduler:
@@ -86,24 +97,27 @@ class Scheduler:
         )
         for one in due.unreadable:
             self._pass_over(one.job_id, f"cannot be read: {one.reason}")
-        firings = await self._plan(due.jobs) if due.jobs else ()
+        facts = await self._facts(due.jobs)
+        now = self._clock.now()
+        firings = self._plan(due.jobs, facts, now=now)
         if firings:
             # None taken: somebody else fires these jobs, or holds them for a reason of their own.
-            return NOW if await self._fire(firings) else OTHERS_TURN
+            return NOW if await self._fire(firings, now=now) else OTHERS_TURN
         return NOW if due.jobs or due.unreadable else OTHERS_TURN
 
     async def _look_ahead(self, at: datetime) -> None:
         """Plan what is due at an instant to come. Who changes such a job meanwhile makes its plan void.
 
-        Not for those whose plan depends on more than the job: it shall be true when it is made.
+        Not for those whose plan depends on more than the job, or who may be missed before a plan is void: it
+        shall be true when it is fired.
         """
         if self._ahead_at == at:
             return
         due = await self._schedules.due(
             now=at, limit=AHEAD_MAX, shards=self._shards(), passed_over=self._passed_over
         )
-        plain = [job for job in due.jobs if _depends_on_itself_alone(job)]
-        self._ahead_at, self._ahead = at, await self._plan(plain, at=at)
+        plain = [job for job in due.jobs if _may_be_planned_ahead(job)]
+        self._ahead_at, self._ahead = at, self._plan(plain, await self._facts(plain), now=at)
 
     async def _fire_planned(self, now: datetime) -> int:
         """Fire what was planned ahead, if its instant has come. Returns how many jobs that concerned.
@@ -112,18 +126,19 @@ class Scheduler:
         """
         if self._ahead_at is None or self._ahead_at > now:
             return 0
-        is_late = self._clock.now() - self._ahead_at > OVERDUE
+        is_late = now - self._ahead_at > OVERDUE
         firings, self._ahead_at, self._ahead = () if is_late else self._ahead, None, ()
         return sum(
             [
-                await self._fire(firings[first : first + self._batch])
+                await self._fire(firings[first : first + self._batch], now=now)
                 for first in range(0, len(firings), self._batch)
             ]
         )
 
-    async def _fire(self, firings: Sequence[Firing]) -> int:
+    async def _fire(self, firings: Sequence[Firing], *, now: datetime) -> int:
+        """`now`, when it was decided, is what is written down: what was in time then is not late now."""
         failpoint(At.FIRE_BEFORE)
-        taken = set(await self._take(firings))
+        taken = set(await self._take(firings, now=now))
         failpoint(At.FIRE_AFTER)
         if taken:
             self._fired()
@@ -132,9 +147,9 @@ class Scheduler:
         self._tell(firings, taken)
         return len(taken)
 
-    async def _take(self, firings: Sequence[Firing]) -> Sequence[JobId]:
+    async def _take(self, firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
         try:
-            return await self._schedules.fire(firings, now=self._clock.now())
+            return await self._schedules.fire(firings, now=now)
         except StoreError:
             raise
         except Exception as error:  # A bug, and one that a single job runs into.
@@ -143,7 +158,7 @@ class Scheduler:
                 self._pass_over(firings[0].job_id, f"cannot be fired: {error!r}")
                 return []
             half = len(firings) // 2
-            return [*await self._take(firings[:half]), *await self._take(firings[half:])]
+            return [*await self._take(firings[:half], now=now), *await self._take(firings[half:], now=now)]
 
     def _pass_over(self, job_id: JobId, why: str) -> None:
         """One job that cannot be fired must not hold up the others, nor fill the log."""
@@ -151,10 +166,11 @@ class Scheduler:
         self._passed_over[job_id] = self._clock.now() + PASS_OVER
         self._telemetry.count([What.PASSED_OVER])
 
-    async def _plan(self, jobs: Sequence[Job], *, at: datetime | None = None) -> Sequence[Firing]:
-        """What becomes of them, decided as of `at`, or as of now: when all is known that it depends on."""
-        closed, live = await self._closed_days(jobs), await self._live(jobs)
-        now = at or self._clock.now()
+    async def _facts(self, jobs: Sequence[Job]) -> Facts:
+        return Facts(await self._closed_dates(jobs), await self._live(jobs))
+
+    def _plan(self, jobs: Sequence[Job], facts: Facts, *, now: datetime) -> Sequence[Firing]:
+        """What becomes of them as of `now`, which is read when all is known that it depends on."""
         firings = []
         for job in jobs:
             calendar = job.definition.schedule.calendar
@@ -162,8 +178,8 @@ class Scheduler:
                 firing = plan(
                     job,
                     now=now,
-                    live=live.get(job.id, 0),
-                    excluded_dates=closed.get((job.tenant_id, calendar), frozenset()),
+                    live=facts.live.get(job.id, 0),
+                    excluded_dates=facts.closed_dates.get((job.tenant_id, calendar), frozenset()),
                     new_id=lambda: ExecutionId(self._ids.next(now)),
                 )
             except Exception as error:  # A bug, and one that a single schedule runs into.
@@ -173,9 +189,7 @@ class Scheduler:
                 firings.append(firing)
         return firings
 
-    async def _closed_days(
-        self, jobs: Sequence[Job]
-    ) -> Mapping[tuple[TenantId, str | None], frozenset[date]]:
+    async def _closed_dates(self, jobs: Sequence[Job]) -> ClosedDates:
         names = {(job.tenant_id, name) for job in jobs if (name := job.definition.schedule.calendar)}
         if not names:
             return {}
@@ -206,6 +220,7 @@ class Scheduler:
                 )
 
 
-def _depends_on_itself_alone(job: Job) -> bool:
+def _may_be_planned_ahead(job: Job) -> bool:
     schedule = job.definition.schedule
-    return schedule.overlap is Overlap.ALLOW and schedule.calendar is None
+    depends_on_itself_alone = schedule.overlap is Overlap.ALLOW and schedule.calendar is None
+    return depends_on_itself_alone and schedule.misfire_grace >= OVERDUE

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 from gnomon.core.document import JSON
 from gnomon.core.execution import ExecutionStatus, Trigger
+from gnomon.core.firing import plan
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId
 from gnomon.core.lifecycle import JobAction, change_of
 from gnomon.core.occurrence import Firing, SkipReason
@@ -216,6 +218,44 @@ async def test_a_plan_made_ahead_is_void_for_who_slept_past_its_instant(rig: Rig
     assert await runs(rig, job) == 0
     [skipped] = await rig.store.schedules.occurrences(DEFAULT_TENANT, job.id, limit=10)
     assert skipped.reason is SkipReason.MISFIRE
+
+
+async def test_a_time_whose_grace_is_short_is_decided_when_it_is_fired(rig: Rig) -> None:
+    job = await rig.job(every(MINUTE, misfire=Misfire.IGNORE, misfire_grace=timedelta(seconds=1)))
+    scheduler = rig.scheduler()
+    rig.clock.advance(MINUTE - timedelta(milliseconds=100))
+    await scheduler.step()
+    rig.clock.advance(timedelta(seconds=1.6))
+
+    while await scheduler.step() == NOW:
+        pass
+
+    assert await runs(rig, job) == 0
+    [skipped] = await rig.store.schedules.occurrences(DEFAULT_TENANT, job.id, limit=10)
+    assert skipped.reason is SkipReason.MISFIRE
+
+
+async def test_what_was_in_time_when_it_was_decided_is_not_written_down_as_late(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = await rig.job(every(MINUTE, misfire=Misfire.IGNORE, misfire_grace=timedelta(seconds=1)))
+    scheduler = rig.scheduler()
+    rig.clock.advance(MINUTE + timedelta(seconds=1))
+
+    def planned_slowly(*args: Any, **kwargs: Any) -> Firing:
+        rig.clock.advance(timedelta(microseconds=94))
+        return plan(*args, **kwargs)
+
+    monkeypatch.setattr("gnomon.engine.scheduler.plan", planned_slowly)
+    await scheduler.step()
+
+    [fired] = (
+        await rig.store.executions.page(
+            DEFAULT_TENANT, ExecutionFilter(job_id=job.id), now=rig.clock.now(), limit=10
+        )
+    ).items
+    assert fired.nominal_time is not None
+    assert fired.created_at - fired.nominal_time == timedelta(seconds=1)
 
 
 async def test_what_came_due_while_it_read_is_decided_too(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,17 +139,22 @@ BUGS = (
     bug(
         "a plan made ahead is used whenever its owner wakes up",
         "engine/scheduler.py",
-        "is_late = self._clock.now() - self._ahead_at > OVERDUE",
+        "is_late = now - self._ahead_at > OVERDUE",
         "is_late = False",
         caught_by="tests/integration/engine/test_scheduler.py",
     ),
     bug(
         "a decision is as old as the question before it",
         "engine/scheduler.py",
-        "        closed, live = await self._closed_days(jobs), await self._live(jobs)\n"
-        "        now = at or self._clock.now()\n",
-        "        now = at or self._clock.now()\n"
-        "        closed, live = await self._closed_days(jobs), await self._live(jobs)\n",
+        "        facts = await self._facts(due.jobs)\n        now = self._clock.now()\n",
+        "        now = self._clock.now()\n        facts = await self._facts(due.jobs)\n",
+        caught_by="tests/integration/engine/test_scheduler.py",
+    ),
+    bug(
+        "a plan made ahead outlives the grace of its job",
+        "engine/scheduler.py",
+        " and schedule.misfire_grace >= OVERDUE",
+        "",
         caught_by="tests/integration/engine/test_scheduler.py",
     ),
     bug(

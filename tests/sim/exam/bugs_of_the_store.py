@@ -82,16 +82,16 @@ BUGS = (
     bug(
         "cursor and runs are written in two transactions",
         "engine/scheduler.py",
-        "return await self._schedules.fire(firings, now=self._clock.now())",
+        "return await self._schedules.fire(firings, now=now)",
         """import dataclasses
             moved = [dataclasses.replace(one, occurrences=(), replaces=False) for one in firings]
-            taken = await self._schedules.fire(moved, now=self._clock.now())
+            taken = await self._schedules.fire(moved, now=now)
             rest = [
                 dataclasses.replace(one, expected_next_run_time=one.next_run_time)
                 for one in firings
                 if one.job_id in taken and one.next_run_time
             ]
-            await self._schedules.fire(rest, now=self._clock.now())
+            await self._schedules.fire(rest, now=now)
             return taken""",
     ),
     bug(
