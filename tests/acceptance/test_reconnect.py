@@ -18,6 +18,7 @@ from gnomon.errors import StoreUnavailable
 from gnomon.store.base import Applied
 from gnomon.store.migrate import migrate
 from gnomon.store.sql_store import SqlStore
+from tests.checks import add_checks
 from tests.contract.given import DONE, NOW, ask, create_one, decided, enqueue, request, seen
 from tests.postgres import PostgresServer, bundled_server, free_port
 
@@ -39,6 +40,7 @@ async def store(server: PostgresServer) -> AsyncIterator[SqlStore]:
     database = await open_database(url)
     await migrate(database, now=NOW)
     await database.close()
+    await add_checks(url)
     opened = await open_store(url)
     yield opened
     await opened.close()

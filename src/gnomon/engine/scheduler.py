@@ -43,6 +43,13 @@ class Facts(NamedTuple):
     live: Mapping[JobId, int]
 
 
+class Planned(NamedTuple):
+    """A plan made before its instant. When that has come, it holds `until` then."""
+
+    firing: Firing
+    until: datetime
+
+
 class Scheduler:
     """Many may run at once: the store lets each due time fire once, whoever comes first.
 
@@ -76,7 +83,7 @@ class Scheduler:
         self._poll = poll
         self._passed_over: dict[JobId, datetime] = {}
         self._ahead_at: datetime | None = None
-        self._ahead: Sequence[Firing] = ()
+        self._ahead: Sequence[Planned] = ()
 
     async def step(self) -> timedelta:
         now = self._clock.now()
@@ -108,32 +115,32 @@ class Scheduler:
     async def _look_ahead(self, at: datetime) -> None:
         """Plan what is due at an instant to come. Who changes such a job meanwhile makes its plan void.
 
-        Not for those whose plan depends on more than the job, or who may be missed before a plan is void: it
-        shall be true when it is fired.
+        Not for those whose plan depends on more than the job: it shall be true when it is made.
         """
         if self._ahead_at == at:
             return
         due = await self._schedules.due(
             now=at, limit=AHEAD_MAX, shards=self._shards(), passed_over=self._passed_over
         )
-        plain = [job for job in due.jobs if _may_be_planned_ahead(job)]
-        self._ahead_at, self._ahead = at, self._plan(plain, await self._facts(plain), now=at)
+        plain = {job.id: job for job in due.jobs if _depends_on_itself_alone(job)}
+        firings = self._plan(list(plain.values()), Facts({}, {}), now=at)
+        self._ahead_at = at
+        self._ahead = [Planned(one, until=at + _holds_for(plain[one.job_id])) for one in firings]
 
     async def _fire_planned(self, now: datetime) -> int:
         """Fire what was planned ahead, if its instant has come. Returns how many jobs that concerned.
 
-        Who slept past that instant plans anew: what is missed, the policies of the job decide.
+        Who comes too late for a plan plans anew: what is missed, the policies of the job decide.
         """
         if self._ahead_at is None or self._ahead_at > now:
             return 0
-        is_late = now - self._ahead_at > OVERDUE
-        firings, self._ahead_at, self._ahead = () if is_late else self._ahead, None, ()
-        return sum(
-            [
-                await self._fire(firings[first : first + self._batch], now=now)
-                for first in range(0, len(firings), self._batch)
-            ]
-        )
+        planned, self._ahead_at, self._ahead = self._ahead, None, ()
+        taken = 0
+        for first in range(0, len(planned), self._batch):
+            now = self._clock.now()
+            firings = [one.firing for one in planned[first : first + self._batch] if now <= one.until]
+            taken += await self._fire(firings, now=now) if firings else 0
+        return taken
 
     async def _fire(self, firings: Sequence[Firing], *, now: datetime) -> int:
         """`now`, when it was decided, is what is written down: what was in time then is not late now."""
@@ -220,7 +227,11 @@ class Scheduler:
                 )
 
 
-def _may_be_planned_ahead(job: Job) -> bool:
+def _depends_on_itself_alone(job: Job) -> bool:
     schedule = job.definition.schedule
-    depends_on_itself_alone = schedule.overlap is Overlap.ALLOW and schedule.calendar is None
-    return depends_on_itself_alone and schedule.misfire_grace >= OVERDUE
+    return schedule.overlap is Overlap.ALLOW and schedule.calendar is None
+
+
+def _holds_for(job: Job) -> timedelta:
+    """How long a plan made ahead may wait. Who fires at once is in time, however short the grace."""
+    return min(OVERDUE, max(AHEAD, job.definition.schedule.misfire_grace))

@@ -18,6 +18,7 @@ from gnomon.core.job import Job
 from gnomon.errors import StoreUnavailable
 from gnomon.store.migrate import migrate
 from tests.acceptance.engine.processes import PATIENCE, Cluster, open_cluster
+from tests.checks import add_checks
 from tests.conftest import BUNDLED, SERVERS
 from tests.postgres import PostgresServer, ShutdownMode
 
@@ -41,6 +42,7 @@ async def test_work_goes_on_after_a_restart_of_the_database(
     database = await open_database(url)
     await migrate(database, now=datetime.now(UTC))
     await database.close()
+    await add_checks(url)
     async with open_cluster(url, tmp_path) as cluster:
         processes = [await cluster.scheduler(), *[await cluster.worker(slots=8) for _ in range(2)]]
         for process in processes:

@@ -21,7 +21,7 @@ from gnomon.engine.completer import Completer
 from gnomon.engine.heartbeat import Heartbeat
 from gnomon.engine.notebook import Notebook
 from gnomon.engine.reaper import Reaper
-from gnomon.engine.scheduler import Scheduler
+from gnomon.engine.scheduler import BATCH, Scheduler
 from gnomon.engine.telemetry import Telemetry
 from gnomon.engine.worker import Worker
 from gnomon.handlers.base import Context
@@ -127,7 +127,7 @@ class Rig:
         )
         return WorkerRig(worker, completer, notebook, heartbeat, telemetry)
 
-    def scheduler(self) -> Scheduler:
+    def scheduler(self, *, batch: int = BATCH) -> Scheduler:
         def fired() -> None:
             self.fired += 1
 
@@ -137,6 +137,7 @@ class Rig:
             ids=self.ids,
             telemetry=self.telemetry,
             fired=fired,
+            batch=batch,
         )
 
     def reaper(self) -> Reaper:

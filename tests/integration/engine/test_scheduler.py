@@ -258,6 +258,40 @@ async def test_what_was_in_time_when_it_was_decided_is_not_written_down_as_late(
     assert fired.created_at - fired.nominal_time == timedelta(seconds=1)
 
 
+async def test_who_fires_at_once_is_in_time_without_any_grace(rig: Rig) -> None:
+    job = await rig.job(every(MINUTE, misfire=Misfire.IGNORE, misfire_grace=timedelta(0)))
+    scheduler = rig.scheduler()
+    rig.clock.advance(MINUTE - timedelta(milliseconds=100))
+    await scheduler.step()
+    rig.clock.advance(timedelta(milliseconds=101))
+    await scheduler.step()
+
+    assert await runs(rig, job) == 1
+
+
+async def test_a_plan_made_ahead_is_void_for_who_waited_too_long_for_others(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule = every(MINUTE, misfire=Misfire.IGNORE, misfire_grace=timedelta(seconds=5))
+    first, second = await rig.job(schedule), await rig.job(schedule, name="second")
+    scheduler = rig.scheduler(batch=1)
+    rig.clock.advance(MINUTE - timedelta(milliseconds=100))
+    await scheduler.step()
+    rig.clock.advance(timedelta(milliseconds=100))
+    fire = rig.store.schedules.fire
+
+    async def slowly(firings: Sequence[Firing], *, now: datetime) -> Sequence[JobId]:
+        taken = await fire(firings, now=now)
+        rig.clock.advance(timedelta(seconds=10))
+        return taken
+
+    monkeypatch.setattr(rig.store.schedules, "fire", slowly)
+    while await scheduler.step() == NOW:
+        pass
+
+    assert await runs(rig, first) + await runs(rig, second) == 1
+
+
 async def test_what_came_due_while_it_read_is_decided_too(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     job = await rig.job(every(MINUTE, overlap=Overlap.REPLACE))
     scheduler = rig.scheduler()

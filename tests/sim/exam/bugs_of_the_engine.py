@@ -139,8 +139,8 @@ BUGS = (
     bug(
         "a plan made ahead is used whenever its owner wakes up",
         "engine/scheduler.py",
-        "is_late = now - self._ahead_at > OVERDUE",
-        "is_late = False",
+        " if now <= one.until]",
+        "]",
         caught_by="tests/integration/engine/test_scheduler.py",
     ),
     bug(
@@ -153,8 +153,8 @@ BUGS = (
     bug(
         "a plan made ahead outlives the grace of its job",
         "engine/scheduler.py",
-        " and schedule.misfire_grace >= OVERDUE",
-        "",
+        "min(OVERDUE, max(AHEAD, job.definition.schedule.misfire_grace))",
+        "OVERDUE",
         caught_by="tests/integration/engine/test_scheduler.py",
     ),
     bug(
