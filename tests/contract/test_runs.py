@@ -332,6 +332,28 @@ async def test_a_failed_run_goes_on_from_where_it_failed(flows: WorkflowStore) -
     assert await work_off(flows) == 3
 
 
+async def test_a_run_whose_repeated_task_has_nothing_to_do_ends_anew(flows: WorkflowStore) -> None:
+    tasks = [
+        {"name": "list", "kind": "echo"},
+        {
+            "name": "each",
+            "kind": "echo",
+            "depends_on": ["list"],
+            "fan_out": {"over": "${tasks.list.result}"},
+            "payload": {"of": "${item}"},
+        },
+    ]
+    run_id = await start_run(flows, await create_dag(flows, tasks))
+    await finish(flows, *(await claimed(flows, run_id)).values(), outcome=with_result([]))
+    assert (await run_of(flows, run_id)).status is RunStatus.COMPLETED
+
+    later = NOW + HOUR
+    assert await act(flows, run_id, Rerun(frozenset({1})), now=later) is RunStatus.COMPLETED
+
+    assert (await run_of(flows, run_id)).finished_at == later
+    assert (await seen(flows, run_id, now=later)).finished_at == later
+
+
 async def test_a_person_can_go_on_without_a_task(flows: WorkflowStore) -> None:
     run_id = await begun(flows, chain(2))
     await finish(flows, *(await claimed(flows, run_id)).values(), outcome=BROKEN)

@@ -291,4 +291,4 @@ def _was_held(known: Loaded, task: int) -> bool:
 
 def _is_repaired(change: Changes) -> bool:
     """A run that had ended goes on. If there is nothing left to do, it ends anew, perhaps in another way."""
-    return change.before.status.is_final and change.run != change.before
+    return change.before.status.is_final and bool(change.tasks)
