@@ -71,7 +71,7 @@ from tests.postgres import PostgresServer, bundled_server
 
 ROUNDS = 5
 # With each peer: more, since the speed of the machine may change between a turn of ours and one of theirs.
-TURNS = 15
+TURNS = 9
 CHECKS_TURNS, WARM_TURNS = 100, 3
 SLOTS = 500
 LOOK = 0.001
