@@ -54,6 +54,16 @@ from tests.contract.given import (
 
 FORK = {"a": [], "b": [], "c": ["a", "b"]}
 THEN = {"name": "after", "kind": "echo", "depends_on": ["gate"]}
+LIST_AND_EACH = (
+    {"name": "list", "kind": "echo"},
+    {
+        "name": "each",
+        "kind": "echo",
+        "depends_on": ["list"],
+        "fan_out": {"over": "${tasks.list.result}"},
+        "payload": {"of": "${item}"},
+    },
+)
 
 
 # Ends ------------------------------------------------------------------------------------------------
@@ -176,14 +186,7 @@ async def test_a_run_that_pauses_at_a_failure_waits_for_a_person(flows: Workflow
 
 async def test_a_fan_out_is_one_task_with_many_executions(flows: WorkflowStore) -> None:
     tasks = [
-        {"name": "list", "kind": "echo"},
-        {
-            "name": "each",
-            "kind": "echo",
-            "depends_on": ["list"],
-            "fan_out": {"over": "${tasks.list.result}"},
-            "payload": {"of": "${item}"},
-        },
+        *LIST_AND_EACH,
         {"name": "join", "kind": "echo", "depends_on": ["each"], "payload": {"all": "${tasks.each.result}"}},
     ]
     run_id = await start_run(flows, await create_dag(flows, tasks))
@@ -333,17 +336,7 @@ async def test_a_failed_run_goes_on_from_where_it_failed(flows: WorkflowStore) -
 
 
 async def test_a_run_whose_repeated_task_has_nothing_to_do_ends_anew(flows: WorkflowStore) -> None:
-    tasks = [
-        {"name": "list", "kind": "echo"},
-        {
-            "name": "each",
-            "kind": "echo",
-            "depends_on": ["list"],
-            "fan_out": {"over": "${tasks.list.result}"},
-            "payload": {"of": "${item}"},
-        },
-    ]
-    run_id = await start_run(flows, await create_dag(flows, tasks))
+    run_id = await start_run(flows, await create_dag(flows, LIST_AND_EACH))
     await finish(flows, *(await claimed(flows, run_id)).values(), outcome=with_result([]))
     assert (await run_of(flows, run_id)).status is RunStatus.COMPLETED
 

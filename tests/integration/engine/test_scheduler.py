@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 
 from gnomon.core.document import JSON
 from gnomon.core.execution import ExecutionStatus, Trigger
-from gnomon.core.firing import plan
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId
 from gnomon.core.lifecycle import JobAction, change_of
 from gnomon.core.occurrence import Firing, SkipReason
@@ -22,6 +20,7 @@ from gnomon.engine.service import NOW, POLL
 from gnomon.engine.telemetry import What
 from gnomon.handlers.base import Context
 from gnomon.store.base import ScheduleStore
+from gnomon.testing.clock import ManualClock
 from tests.contract.test_schedules import vanish
 from tests.integration.engine.rig import Rig
 
@@ -205,57 +204,45 @@ async def test_a_plan_made_ahead_is_void_when_the_job_was_changed_meanwhile(rig:
     assert skipped.reason is SkipReason.PAUSED
 
 
-async def test_a_plan_made_ahead_is_void_for_who_slept_past_its_instant(rig: Rig) -> None:
-    job = await rig.job(every(MINUTE, misfire=Misfire.IGNORE, misfire_grace=timedelta(seconds=5)))
-    scheduler = rig.scheduler()
-    rig.clock.advance(MINUTE - timedelta(milliseconds=100))
-    await scheduler.step()
-    rig.clock.advance(timedelta(seconds=30))
-
-    while await scheduler.step() == NOW:
-        pass
-
-    assert await runs(rig, job) == 0
-    [skipped] = await rig.store.schedules.occurrences(DEFAULT_TENANT, job.id, limit=10)
-    assert skipped.reason is SkipReason.MISFIRE
-
-
-async def test_a_time_whose_grace_is_short_is_decided_when_it_is_fired(rig: Rig) -> None:
-    job = await rig.job(every(MINUTE, misfire=Misfire.IGNORE, misfire_grace=timedelta(seconds=1)))
-    scheduler = rig.scheduler()
-    rig.clock.advance(MINUTE - timedelta(milliseconds=100))
-    await scheduler.step()
-    rig.clock.advance(timedelta(seconds=1.6))
-
-    while await scheduler.step() == NOW:
-        pass
-
-    assert await runs(rig, job) == 0
-    [skipped] = await rig.store.schedules.occurrences(DEFAULT_TENANT, job.id, limit=10)
-    assert skipped.reason is SkipReason.MISFIRE
-
-
-async def test_what_was_in_time_when_it_was_decided_is_not_written_down_as_late(
-    rig: Rig, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("grace", "late"), [(5.0, 30.0), (1.0, 1.5)])
+async def test_a_plan_made_ahead_is_void_for_who_slept_past_its_instant(
+    rig: Rig, grace: float, late: float
 ) -> None:
-    job = await rig.job(every(MINUTE, misfire=Misfire.IGNORE, misfire_grace=timedelta(seconds=1)))
+    job = await rig.job(every(MINUTE, misfire=Misfire.IGNORE, misfire_grace=timedelta(seconds=grace)))
     scheduler = rig.scheduler()
-    rig.clock.advance(MINUTE + timedelta(seconds=1))
-
-    def planned_slowly(*args: Any, **kwargs: Any) -> Firing:
-        rig.clock.advance(timedelta(microseconds=94))
-        return plan(*args, **kwargs)
-
-    monkeypatch.setattr("gnomon.engine.scheduler.plan", planned_slowly)
+    rig.clock.advance(MINUTE - timedelta(milliseconds=100))
     await scheduler.step()
+    rig.clock.advance(timedelta(milliseconds=100) + timedelta(seconds=late))
 
-    [fired] = (
-        await rig.store.executions.page(
-            DEFAULT_TENANT, ExecutionFilter(job_id=job.id), now=rig.clock.now(), limit=10
-        )
-    ).items
-    assert fired.nominal_time is not None
-    assert fired.created_at - fired.nominal_time == timedelta(seconds=1)
+    while await scheduler.step() == NOW:
+        pass
+
+    assert await runs(rig, job) == 0
+    [skipped] = await rig.store.schedules.occurrences(DEFAULT_TENANT, job.id, limit=10)
+    assert skipped.reason is SkipReason.MISFIRE
+
+
+class Ticking(ManualClock):
+    """A millisecond goes by with each look at it."""
+
+    def now(self) -> datetime:
+        self.advance(timedelta(milliseconds=1))
+        return super().now()
+
+
+async def test_what_was_in_time_when_it_was_decided_is_not_written_down_as_late(rig: Rig) -> None:
+    job = await rig.job(every(MINUTE, misfire=Misfire.IGNORE, misfire_grace=timedelta(seconds=1)))
+    assert job.next_run_time is not None
+    # Looked at once before the decision, which is in time by nothing.
+    rig.clock = Ticking(job.next_run_time + timedelta(seconds=1) - timedelta(milliseconds=2))
+
+    await rig.scheduler().step()
+
+    page = await rig.store.executions.page(
+        DEFAULT_TENANT, ExecutionFilter(job_id=job.id), now=rig.clock.now(), limit=10
+    )
+    [fired] = page.items
+    assert fired.created_at == job.next_run_time + timedelta(seconds=1)
 
 
 async def test_who_fires_at_once_is_in_time_without_any_grace(rig: Rig) -> None:
