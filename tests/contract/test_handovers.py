@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
-from gnomon.core.dag import RunId
+from gnomon.core.dag import Dag, RunId
 from gnomon.core.execution import ExecutionId, ExecutionStatus
 from gnomon.core.job import DEFAULT_TENANT, Definition, Revision
-from gnomon.core.lease import ClaimRequest, Leased
+from gnomon.core.lease import Claim, ClaimRequest, Leased
 from gnomon.core.lifecycle import Cancelled, LeaseExpired, Outcome
 from gnomon.core.records import Tenant
 from gnomon.core.run_events import Cancel, Event, Pause, Rerun
@@ -26,6 +28,7 @@ from gnomon.store.workflows import WorkflowStore
 from tests.contract import given
 from tests.contract.flows import (
     act,
+    all_tasks,
     begun,
     chain,
     claimed,
@@ -40,10 +43,15 @@ from tests.contract.given import DONE, HOUR, NOW, ask, claim, decided, enqueue, 
 
 
 async def hand_over(
-    flows: WorkflowStore, leased: Sequence[Leased], wanted: ClaimRequest, outcome: Outcome = DONE
+    flows: WorkflowStore,
+    leased: Sequence[Leased],
+    wanted: ClaimRequest,
+    outcome: Outcome = DONE,
+    *,
+    now: datetime = NOW,
 ) -> Handover:
     decisions = [decided(one, outcome)._replace(in_run=True) for one in leased]
-    return await flows.executions.apply_and_claim(decisions, wanted, now=NOW, lease_until=NOW + HOUR)
+    return await flows.executions.apply_and_claim(decisions, wanted, now=now, lease_until=now + HOUR)
 
 
 async def test_who_ends_a_task_gets_what_follows_it(flows: WorkflowStore) -> None:
@@ -167,7 +175,12 @@ class Noting:
         return getattr(self._database, name)
 
 
-async def test_between_two_tasks_there_is_one_statement(flows: WorkflowStore) -> None:
+# With room for one only, somebody must look who else waits.
+BOTH_WAYS = pytest.mark.parametrize("limit", [10, 1], ids=["handed over", "as a batch"])
+
+
+@BOTH_WAYS
+async def test_between_two_tasks_there_is_one_statement(flows: WorkflowStore, limit: int) -> None:
     assert isinstance(flows, SqlStore)
     noting = Noting(flows.database)
     store = SqlStore(noting)
@@ -176,9 +189,9 @@ async def test_between_two_tasks_there_is_one_statement(flows: WorkflowStore) ->
     noting.statements.clear()
 
     for _ in range(20):
-        leased = list((await hand_over(store, leased, request(given.ADA, limit=10))).leased or ())
+        leased = list((await hand_over(store, leased, request(given.ADA, limit=limit))).leased or ())
 
-    assert noting.statements == ["tasks_end"] * 20
+    assert noting.statements == ["task_handover" if limit > 1 else "tasks_end"] * 20
     # What the next tasks do is learned ahead.
     assert noting.reads.count("revisions") <= 3
     assert await statuses(store, run_id) == "C" * 21 + "R" + "W" * 18
@@ -281,7 +294,10 @@ async def test_a_run_that_somebody_else_has_stopped_ends_as_they_said(flows: Wor
 @pytest.mark.parametrize(
     "event", [Pause(), Cancel(), Rerun(frozenset({0}))], ids=lambda one: type(one).__name__
 )
-async def test_what_somebody_else_did_to_the_run_counts(flows: WorkflowStore, event: Event) -> None:
+@BOTH_WAYS
+async def test_what_somebody_else_did_to_the_run_counts(
+    flows: WorkflowStore, event: Event, limit: int
+) -> None:
     """Another process moved it. What this one remembers of the run is old, and decides nothing."""
     run_id = await begun(flows, {"a": [], "b": [], "c": ["b"], "d": ["c"], "e": ["a"]})
     first = await claimed(flows, run_id)
@@ -293,13 +309,98 @@ async def test_what_somebody_else_did_to_the_run_counts(flows: WorkflowStore, ev
         await other.executions.apply([decided(fifth, DONE)], now=NOW)
     await act(other, run_id, event)
 
-    done = await hand_over(flows, [third], request(given.ADA, limit=10))
+    done = await hand_over(flows, [third], request(given.ADA, limit=limit))
 
     assert list(done.applied) == [Applied.APPLIED]
     told = {Pause: "CCCRR", Cancel: "CCCXR", Rerun: "RCCRW"}
     assert await statuses(flows, run_id) == told[type(event)]
-    assert bool(done.leased) is isinstance(event, Rerun)
+    begins = 2 if isinstance(event, Rerun) else 0
+    assert len(done.leased or ()) == min(begins, limit)
+    assert len(await claim(flows)) == max(0, begins - limit)
+
+
+@BOTH_WAYS
+async def test_a_lease_that_was_lost_hands_over_nothing(flows: WorkflowStore, limit: int) -> None:
+    run_id = await begun(flows, chain(3))
+    second = await second_of(flows, run_id)
+    assert await given.end(flows, second, LeaseExpired(), now=NOW + 2 * HOUR) is Applied.APPLIED
+
+    done = await hand_over(flows, [second], request(given.ADA, limit=limit))
+
+    assert (list(done.applied), done.leased) == ([Applied.LOST], None)
+    assert await statuses(flows, run_id) == "CRW"
+
+
+async def walked(flows: SqlStore, dag: Dag, *, limit: int) -> list[object]:
+    """What there is to see after each of four steps of a run, but for ids."""
+    run_id = await start_run(flows, dag)
+    leased, seen, anybody = await second_of(flows, run_id), list[object](), Claim(ExecutionId(UUID(int=1)), 1)
+    start = await flows.events.end()
+    for _ in range(4):
+        outcome = with_result([{"size": 3}])
+        done = await hand_over(flows, [leased], request(given.ADA, limit=limit), outcome)
+        [leased] = done.leased or ()
+        execution = await flows.executions.get(DEFAULT_TENANT, leased.claim.execution_id, now=NOW)
+        tasks = [(one.state, one.attempt, one.result) for one in await all_tasks(flows, run_id)]
+        seen.append((done.more, leased.claim.number, leased._replace(claim=anybody)))
+        seen.append((replace(execution, id=anybody.execution_id), tasks, (await run_of(flows, run_id)).state))
+    happened = await flows.events.after(DEFAULT_TENANT, start, limit=100)
+    return [*seen, [one.event.type for one in happened]]
+
+
+async def test_both_ways_write_the_same(flows: WorkflowStore) -> None:
+    tasks = [
+        *tasks_of(chain(2), priority=7),
+        *tasks_of({"t2": ["t1"]}, payload={"seen": "${tasks.t1.result}"}),
+        *tasks_of({"t3": ["t2"]}, fan_out={"over": "${tasks.t2.result}"}, payload={"item": "${item}"}),
+        *tasks_of({"t4": ["t3"], "t5": ["t4"]}),
+    ]
+    dag = await create_dag(flows, tasks)
+    assert isinstance(flows, SqlStore)
+    await flows.events.follow(DEFAULT_TENANT, now=NOW)
+
+    assert await walked(flows, dag, limit=10) == await walked(flows, dag, limit=1)
+
+
+async def test_for_a_second_at_most_nobody_looks_who_waits(flows: WorkflowStore) -> None:
+    """And only where there is room for whoever came meanwhile."""
+    second = await second_of(flows, await begun(flows, chain(9)))
+    urgent = await given.create_one(flows, new_job(definition=Definition(kind="echo", priority=9)))
+    [other] = await enqueue(flows, ask(urgent))
+
+    [third] = (await hand_over(flows, [second], request(given.ADA, limit=2))).leased or ()
+    [first] = (await hand_over(flows, [third], request(given.ADA, limit=1))).leased or ()
+
+    assert (third.revision.is_task, first.claim.execution_id) == (True, other)
+    [fourth] = await claim(flows)
+    [other] = await enqueue(flows, ask(urgent))
+    done = await hand_over(flows, [fourth], request(given.ADA, limit=2), now=NOW + timedelta(seconds=1))
+    assert [one.claim.execution_id == other for one in done.leased or ()] == [True, False]
+
+
+async def test_who_took_less_than_there_was_looks_again(flows: WorkflowStore) -> None:
+    """What waited and what is new filled all the room, so something may be left in the queue."""
+    tasks = tasks_of(chain(2)) + tasks_of({"x": ["t1"], "y": ["t1"], "z": ["x"]}, priority=9)
+    second = await second_of(flows, await start_run(flows, await create_dag(flows, tasks)))
+    usual = await given.create_one(flows, new_job())
+    await enqueue(flows, *(ask(usual) for _ in range(10)))
+    x, y, *others = (await hand_over(flows, [second], request(given.ADA, limit=7))).leased or ()
+    assert (x.revision.is_task, y.revision.is_task, len(others)) == (True, True, 5)
+
+    done = await hand_over(flows, [x], request(given.ADA, limit=3))
+
+    assert [one.revision.is_task for one in done.leased or ()] == [True, False, False]
+
+
+async def test_what_follows_for_other_workers_waits_for_them(flows: WorkflowStore) -> None:
+    tasks = [*tasks_of(chain(2)), *tasks_of({"t2": ["t1"]}, kind="other")]
+    second = await second_of(flows, await start_run(flows, await create_dag(flows, tasks)))
+
+    done = await hand_over(flows, [second], request(given.ADA, limit=10))
+
+    assert (done.leased, done.more) == (None, True)
     assert await claim(flows) == []
+    assert len(await claim(flows, kinds=frozenset({"other"}))) == 1
 
 
 async def test_what_is_urgent_comes_first_whether_it_is_new_or_waits(flows: WorkflowStore) -> None:

@@ -84,14 +84,9 @@ def _started(order: dict[str, Any]) -> int:
 def _become(order: dict[str, Any], launcher: int, *, keep: int) -> NoReturn:
     os.setsid()
     signal.set_wakeup_fd(-1)
-    for number in (
-        signal.SIGPIPE,
-        signal.SIGXFSZ,
-        signal.SIGCHLD,
-        signal.SIGTERM,
-        signal.SIGINT,
-        signal.SIGHUP,
-    ):
+    # Whatever the launcher handles, and whatever the worker was started with: a shell that puts a worker in
+    # the background lets it ignore some.
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)

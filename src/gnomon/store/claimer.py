@@ -17,10 +17,10 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from uuid import UUID
 
-from gnomon.core.job import DEFAULT_TENANT, PRIORITIES, TenantId
+from gnomon.core.job import DEFAULT_TENANT, PRIORITIES, Definition, TenantId
 from gnomon.core.lease import ClaimRequest
 from gnomon.store.database import Database, Row, Rows, Session, UniqueViolation
-from gnomon.store.lanes import Lanes, Turn
+from gnomon.store.lanes import Lanes, Turn, lane_of
 from gnomon.store.rows import FIRST_ID
 
 RESCAN = timedelta(seconds=1)
@@ -49,6 +49,9 @@ class Claimer:
         self._positions: dict[tuple[int, int], Position] = {}
         self._front_at = FIRST_INSTANT
         self._took_all = False
+        # The lanes of the last look that took all there was, and when that was.
+        self._emptied: tuple[int, ...] = ()
+        self._emptied_at = FIRST_INSTANT
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:
         if self._took_all and not request.is_repeat and not await self._may_find_something(request, now):
@@ -66,7 +69,7 @@ class Claimer:
         turn, *_ = self._turns(request)
         # A tenant with a limit is claimed from under a lock that comes before all others, so not here.
         fits = turn if turn.limited is None else Turn(None, ())
-        return ClaimWithEnds(self, request, fits, self._scanned(request, fits, now, lease_until))
+        return ClaimWithEnds(self, request, fits, now, lease_until)
 
     async def _may_find_something(self, request: ClaimRequest, now: datetime) -> bool:
         """Behind who took all there is mostly nothing: a look costs a tenth of a claim."""
@@ -95,7 +98,7 @@ class Claimer:
         for turn in self._turns(request):
             async with self._room(turn.limited, request.limit) as (session, room):
                 rows = await self._scan(session, request, turn, room, now=now, lease_until=lease_until)
-            self._note(turn, rows, room)
+            self._note(turn, rows, room, now=now)
             if rows:
                 return rows
         return []
@@ -135,7 +138,7 @@ class Claimer:
     ) -> Sequence[Row]:
         if limit < 1:
             return []
-        where, values = self._scanned(request, turn, now, lease_until)
+        where, values = self.scanned(request, turn, now, lease_until)
         return await session.fetch(
             "claim",
             *where,
@@ -144,7 +147,7 @@ class Claimer:
             default_tenant=DEFAULT_TENANT,
         )
 
-    def _scanned(self, request: ClaimRequest, turn: Turn, now: datetime, lease_until: datetime) -> Scanned:
+    def scanned(self, request: ClaimRequest, turn: Turn, now: datetime, lease_until: datetime) -> Scanned:
         """What a statement that claims is given."""
         values: dict[str, object] = {
             "lane_ids": list(turn.lane_ids),
@@ -171,15 +174,24 @@ class Claimer:
     def is_limited(self, tenant_id: TenantId) -> bool:
         return self._lanes.is_limited(tenant_id)
 
-    def note_with_ends(self, turn: Turn, rows: Sequence[Row], limit: int) -> None:
-        self._took_all = len(rows) < limit
-        self._note(turn, rows, limit)
+    def lane_id(self, tenant_id: TenantId, definition: Definition) -> int | None:
+        return self._lanes.known.get(lane_of(tenant_id, definition))
 
-    def _note(self, turn: Turn, rows: Sequence[Row], limit: int) -> None:
+    def knows_that_nobody_waits(self, turn: Turn, *, now: datetime) -> bool:
+        """Not for long: who came since then, and was not announced, is not passed over for ever."""
+        return turn.lane_ids == self._emptied and timedelta(0) <= now - self._emptied_at < self._rescan
+
+    def note_with_ends(self, turn: Turn, rows: Sequence[Row], limit: int, *, now: datetime) -> None:
+        self._took_all = len(rows) < limit
+        self._note(turn, rows, limit, now=now)
+
+    def _note(self, turn: Turn, rows: Sequence[Row], limit: int, *, now: datetime) -> None:
         """How far the lanes are taken, for the next scan."""
         if len(rows) < limit:
             self._positions.clear()
+            self._emptied, self._emptied_at = turn.lane_ids, now
             return
+        self._emptied = ()
         if not self._rescan or not self._database.dead_rows_linger:
             return
         # In the order of the scan, so the last one of a priority counts. If it is not the furthest, no harm.
@@ -211,7 +223,22 @@ class ClaimWithEnds:
     claimer: Claimer
     request: ClaimRequest
     turn: Turn
-    scanned: Scanned
+    now: datetime
+    lease_until: datetime
+
+    @property
+    def scanned(self) -> Scanned:
+        return self.claimer.scanned(self.request, self.turn, self.now, self.lease_until)
+
+    def lane_without_a_look(self, tenant_id: TenantId, definition: Definition) -> int | None:
+        """Of one new execution that this worker may have before anybody looks who waits.
+
+        There must be room for another one: then nobody who comes meanwhile waits because of it.
+        """
+        if self.request.limit < 2 or not self.claimer.knows_that_nobody_waits(self.turn, now=self.now):
+            return None
+        lane_id = self.claimer.lane_id(tenant_id, definition)
+        return lane_id if lane_id in self.turn.lane_ids else None
 
     def sees_all_of(self, tenants: Iterable[TenantId]) -> bool:
         """Whether it looks at all that an end of these may have made room for."""
@@ -228,6 +255,6 @@ class ClaimWithEnds:
         self.took(rows)
         return rows
 
-    def took(self, rows: Sequence[Row]) -> None:
-        """From the queue."""
-        self.claimer.note_with_ends(self.turn, rows, self.request.limit)
+    def took(self, rows: Sequence[Row], *, beside: int = 0) -> None:
+        """From the queue. So many more never were in it."""
+        self.claimer.note_with_ends(self.turn, rows, self.request.limit - beside, now=self.now)

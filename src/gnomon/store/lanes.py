@@ -5,7 +5,7 @@ A tenant with a limit is claimed from on its own: what it may still have is coun
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -35,13 +35,21 @@ class Lanes:
         self._ids: dict[Lane, int] = {}
         self._newest = 0
         self._limited: frozenset[TenantId] = frozenset()
+        self._turns: dict[tuple[frozenset[str], ...], Sequence[Turn]] = {}
 
     @property
     def known(self) -> Mapping[Lane, int]:
         return MappingProxyType(self._ids)
 
-    def turns(self, offer: Offer) -> list[Turn]:
+    def turns(self, offer: Offer) -> Sequence[Turn]:
         """The lanes that fit. First those of tenants without a limit, also if there are none."""
+        wanted = (offer.kinds, offer.queues, offer.capabilities)
+        found = self._turns.get(wanted)
+        if found is None:
+            found = self._turns[wanted] = self._turns_of(offer)
+        return found
+
+    def _turns_of(self, offer: Offer) -> Sequence[Turn]:
         lanes: dict[TenantId | None, list[int]] = {None: []}
         for lane, number in self._ids.items():
             if lane.fits(offer):
@@ -63,6 +71,7 @@ class Lanes:
         known = len(self._ids)
         rows = await self._database.read("lanes_after", after=self._newest - LATE_COMMITS_MAX)
         self._limited = frozenset(row["tenant_id"] for row in rows if row["limited"])
+        self._turns.clear()
         for row in rows:
             lane = Lane(row["tenant_id"], row["queue"], row["kind"], names_of(row["capabilities"]))
             self._ids[lane] = row["lane_id"]

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import itemgetter
-from typing import NamedTuple
 
 from msgspec.structs import replace as with_
 
@@ -26,9 +25,10 @@ from gnomon.store.database import Database, Row, Rows, again_after_deadlock
 from gnomon.store.plans import Plans
 from gnomon.store.run_aftermath import Aftermath, ended_row
 from gnomon.store.run_ends import WentOn
+from gnomon.store.run_handover import Step, handover_of
 from gnomon.store.run_memory import Remembered, RunMemory
 from gnomon.store.run_releases import Releases
-from gnomon.store.run_rows import LockedRun, ended_run_rows, run_rows, task_rows
+from gnomon.store.run_rows import ended_run_rows, run_rows, task_rows
 
 # Two transactions take longer than one that is a little slower.
 WORTH_IT_MIN = 20
@@ -36,12 +36,6 @@ WORTH_IT_MIN = 20
 _CLAIM = slice(0, 10)
 _IS_NEW, _IS_ACCEPTED = 10, 11
 _CLAIM_OF = itemgetter(0)
-
-
-class _Step(NamedTuple):
-    run: LockedRun  # As it is remembered.
-    plan: Plan
-    changes: Changes
 
 
 @dataclass(slots=True)
@@ -57,7 +51,7 @@ class Shortcut:
 
     async def end(self, decisions: Sequence[Decision], claim: ClaimWithEnds | None) -> WentOn | None:
         """None if nothing can be written this way: then nothing has happened, and all take the long one."""
-        self.rest, taken, steps = list(decisions), list[Decision](), list[_Step]()
+        self.rest, taken, steps = list(decisions), list[Decision](), list[Step]()
         if not are_plain_endings(decisions):
             return None
         releases = Releases(self.database, self.now)
@@ -69,7 +63,7 @@ class Shortcut:
             if plan is None or changes is None:
                 rest += [decision for decision, _ in ours]
                 continue
-            steps.append(_Step(known.run, plan, changes))
+            steps.append(Step(known.run, plan, changes))
             taken += [decision for decision, _ in ours]
             releases.add(known.run, plan, changes)
         if not taken or (rest and len(taken) < WORTH_IT_MIN):
@@ -95,7 +89,32 @@ class Shortcut:
     async def _write(
         self,
         decisions: Sequence[Decision],
-        steps: Sequence[_Step],
+        steps: Sequence[Step],
+        releases: Releases,
+        claim: ClaimWithEnds | None,
+    ) -> WentOn | None:
+        handover = handover_of(decisions, steps, releases, claim)
+        if handover is not None:
+            went_on = await handover.write(self.database)
+        else:
+            went_on = await self._write_batch(decisions, steps, releases, claim)
+        if went_on is None:
+            for one in steps:
+                self.memory.share(one.run.id)
+            return None
+        for run, _, changes in steps:
+            moved = with_(run, state=changes.run, version=run.version + 1)
+            self.memory.learn(moved, changes.tasks, since=run.version)
+            if changes.has_ended:
+                self.aftermath.note_end(run)
+        self.memory.forget_ended(decisions)
+        self.memory.learn_begun(releases.executions)
+        return went_on
+
+    async def _write_batch(
+        self,
+        decisions: Sequence[Decision],
+        steps: Sequence[Step],
         releases: Releases,
         claim: ClaimWithEnds | None,
     ) -> WentOn | None:
@@ -110,25 +129,17 @@ class Shortcut:
         ended = [one for one in steps if one.changes.has_ended]
         rows = await self._fetch(batches, values | {"now": self.now}, ended)
         if not rows[0][_IS_ACCEPTED]:
-            for one in steps:
-                self.memory.share(one.run.id)
             return None
-        for run, _, changes in steps:
-            moved = with_(run, state=changes.run, version=run.version + 1)
-            self.memory.learn(moved, changes.tasks, since=run.version)
-        for one in ended:
-            self.aftermath.note_end(one.run)
-        self.memory.forget_ended(decisions)
-        self.memory.learn_begun(begun := releases.executions)
         claimed = [row for row in rows if row[0] is not None]
+        waited = [row for row in claimed if not row[_IS_NEW]]
         if claim is not None:
-            claim.took([row for row in claimed if not row[_IS_NEW]])
-        left = begun.keys() - {row[0] for row in claimed}
+            claim.took(waited, beside=len(claimed) - len(waited))
+        left = releases.executions.keys() - {row[0] for row in claimed}
         has_seen_all = claim is not None and claim.sees_all_of(one.run.tenant_id for one in steps)
         return WentOn((), [row[_CLAIM] for row in claimed], has_more=bool(left) or not has_seen_all)
 
     async def _fetch(
-        self, batches: Sequence[Rows], values: dict[str, object], ended: Sequence[_Step]
+        self, batches: Sequence[Rows], values: dict[str, object], ended: Sequence[Step]
     ) -> Sequence[Row]:
         if not ended:
             return await self.database.fetch("tasks_end", *batches, **values)

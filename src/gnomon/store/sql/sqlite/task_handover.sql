@@ -1,0 +1,64 @@
+-- The end of one task, and the one that follows it begins in the hands of the same worker: what tasks_end.sql
+-- does, by plain values, for a worker that has room and knows that nobody waits. Unless the run still has that
+-- version and the lease is held, there is nothing to do.
+DELETE FROM picked;
+
+INSERT INTO picked
+SELECT :next_id, leases.tenant_id, :job_id, :next_revision, :next_lane_id, :next_priority, :now, :nominal_time,
+       1, 0, 0, 0, 0, 1
+FROM dag_runs CROSS JOIN leases
+WHERE dag_runs.id = :run_id AND dag_runs.version = :run_version
+  AND leases.execution_id = :execution_id AND leases.claim = :claim AND leases.in_run;
+
+INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
+                     started_at, finished_at, result)
+SELECT :execution_id, leases.tenant_id, :outcome, :attempt, :claim, :attempts, leases.due, worker, started_at,
+       :now, :result
+FROM picked CROSS JOIN leases WHERE leases.execution_id = :execution_id;
+
+INSERT INTO events (batch, tenant_id, type, at, subjects)
+SELECT 0, tenant_id,
+       CASE :outcome WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(:outcome) END, :now,
+       json_array(hex(:execution_id))
+FROM picked WHERE EXISTS (SELECT 1 FROM event_followers);
+
+DELETE FROM leases WHERE execution_id = :execution_id AND EXISTS (SELECT 1 FROM picked);
+
+UPDATE task_instances
+SET status = :ended_status, parents_left = :ended_parents_left, parents_failed = :ended_parents_failed,
+    parents_skipped = :ended_parents_skipped, round = :ended_round, items_left = :ended_items_left,
+    items_failed = :ended_items_failed, items_cancelled = :ended_items_cancelled
+WHERE dag_run_id = :run_id AND task = :ended_task AND EXISTS (SELECT 1 FROM picked);
+
+UPDATE task_instances
+SET status = :next_status, parents_left = :next_parents_left, parents_failed = :next_parents_failed,
+    parents_skipped = :next_parents_skipped, round = :next_round, items_left = :next_items_left,
+    items_failed = :next_items_failed, items_cancelled = :next_items_cancelled
+WHERE dag_run_id = :run_id AND task = :next_task AND EXISTS (SELECT 1 FROM picked);
+
+UPDATE dag_runs
+SET status = :run_status, unended = :unended, live = :live, completed = :completed, failed = :failed,
+    cancelled = :cancelled, version = version + 1
+WHERE id = :run_id AND EXISTS (SELECT 1 FROM picked);
+
+INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at,
+                        input, dag_run_id, task, round, item)
+SELECT execution_id, tenant_id, job_id, revision, 'dag', priority, nominal_time, :now, :now, :next_input, :run_id,
+       :next_task, :next_round, :next_item
+FROM picked;
+
+INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
+SELECT :request_id, tenant_id, :worker, :now FROM picked;
+
+INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
+                    claim, attempts, crashes, worker, started_at, lease_until, request_id, in_run)
+SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
+       claim, attempts, crashes, :worker, :now, :lease_until, :request_id, in_run
+FROM picked;
+
+INSERT INTO events (batch, tenant_id, type, at, subjects)
+SELECT 0, tenant_id, type, :now, json_array(hex(execution_id))
+FROM picked CROSS JOIN (SELECT 'execution.created' AS type UNION ALL SELECT 'execution.started')
+WHERE EXISTS (SELECT 1 FROM event_followers);
+
+SELECT 1 FROM picked
