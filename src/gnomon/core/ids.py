@@ -15,7 +15,10 @@ _VERSION_7 = 0x7 << 76
 _VARIANT = 0x2 << 62
 _TAIL_BITS = 74  # What a UUIDv7 leaves free: 12 bits beside the version, 62 beside the variant.
 _STEP_BITS = 32
-_PLACE_BITS = 16
+# Of a derived id: a part of when its origin was, a part of its origin, its place, and the rest.
+_AGE_BITS, _KIN_BITS, _PLACE_BITS = 12, 4, 15
+_CHANCE_BITS = _TAIL_BITS - _AGE_BITS - _KIN_BITS - _PLACE_BITS
+PLACE_MAX = (1 << _PLACE_BITS) - 1
 
 
 def uuid7(unix_ms: int, tail: int) -> UUID:
@@ -32,13 +35,16 @@ def first_id_of(instant: datetime) -> UUID:
 def derived_id(now: datetime, origin: UUID, *parts: int, place: int) -> UUID:
     """The id of what follows from something: the same facts give the same id, and it is always younger.
 
-    Those of one millisecond sort by `place`.
+    Of one millisecond, those that follow from one thing lie together and sort by `place`, and what follows
+    from the oldest thing comes first, mostly: only the last four seconds of its age are in the id.
     """
-    assert 0 <= place < 1 << _PLACE_BITS
-    unix_ms = max((now - EPOCH) // MILLISECOND, (origin.int >> 80) + 1)
+    assert 0 <= place <= PLACE_MAX
+    origin_ms = origin.int >> 80
+    unix_ms = max((now - EPOCH) // MILLISECOND, origin_ms + 1)
     facts = origin.bytes + pack(f">{len(parts)}q", *parts)
-    chance = int.from_bytes(blake2b(facts, digest_size=8).digest(), "big") >> (64 - _TAIL_BITS + _PLACE_BITS)
-    return uuid7(unix_ms, place << (_TAIL_BITS - _PLACE_BITS) | chance)
+    chance = int.from_bytes(blake2b(facts, digest_size=8).digest(), "big") >> (64 - _CHANCE_BITS)
+    kin = (origin_ms % (1 << _AGE_BITS)) << _KIN_BITS | origin.int % (1 << _KIN_BITS)
+    return uuid7(unix_ms, (kin << _PLACE_BITS | place) << _CHANCE_BITS | chance)
 
 
 class IdSource:

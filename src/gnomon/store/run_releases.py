@@ -9,7 +9,7 @@ from uuid import UUID
 
 from gnomon.core.dag import task_revision
 from gnomon.core.execution import WaitsFor
-from gnomon.core.ids import derived_id
+from gnomon.core.ids import PLACE_MAX, derived_id
 from gnomon.core.run_events import Changes, Ended, Event, Release
 from gnomon.core.run_state import TaskStatus
 from gnomon.core.workflow import Approval, AwaitEvent, Execute, Plan, SubDag
@@ -25,7 +25,6 @@ _RELEASED = (
 _WAITS_FOR = _RELEASED.index("waits_for")
 _PLACE = slice(_RELEASED.index("dag_run_id"), _RELEASED.index("item") + 1)
 _UNIFORM = frozenset({"job_id", "dag_run_id", "round"})
-PLACE_MAX = (1 << 16) - 1
 _HOLD = ("dag_run_id", "task", "tenant_id", "round", "event", "correlation", "until")
 
 

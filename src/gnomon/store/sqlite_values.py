@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache, partial
@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
+import msgspec
 from asyncpg.pgproto.pgproto import UUID as FastUUID  # A UUID like any other, made in C. # noqa: N811
 
 from gnomon.store.database import Row, Rows
@@ -37,7 +38,7 @@ FLAGS = frozenset(
 ID_BYTES = 16
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_as_json = json.JSONEncoder(ensure_ascii=False).encode
+_as_json = msgspec.json.Encoder().encode
 
 
 def to_micros(instant: datetime) -> int:
@@ -96,14 +97,16 @@ def packed(batch: Rows) -> tuple[str, str, list[object]]:
     """
     values: dict[str, str] = {}
     parameters: list[object] = []
-    listed: list[list[object]] = []
+    listed: list[Sequence[object]] = []
     for name, column in zip(batch.columns, zip(*batch.rows, strict=True), strict=True):
         if _is_uniform(column):
             if column[0] is not None:
                 values[name] = "?"
                 parameters += bound(column[:1])
             continue
-        are_ids = {issubclass(kind, UUID) for kind in set(map(type, column))}
+        kinds = set(map(type, column))
+        assert bytes not in kinds, "JSON has no bytes"
+        are_ids = {issubclass(kind, UUID) for kind in kinds}
         if are_ids == {True}:
             values[name] = f"substr(?, {ID_BYTES} * key + 1, {ID_BYTES})"
             parameters.append(b"".join([value.bytes for value in column]))
@@ -112,9 +115,14 @@ def packed(batch: Rows) -> tuple[str, str, list[object]]:
             listed.append([None if value is None else value.hex for value in column])
         else:
             values[name] = f"json_extract(value, '$[{len(listed)}]')"
-            listed.append(bound(column))
+            listed.append(column if all(map(_is_json, kinds)) else bound(column))
     rows = list(zip(*listed, strict=True)) if listed else [0] * len(batch.rows)
-    return ",".join(values), ",".join(values.values()), [*parameters, _as_json(rows)]
+    return ",".join(values), ",".join(values.values()), [*parameters, _as_json(rows).decode()]
+
+
+def _is_json(kind: type) -> bool:
+    """Whether a value of this kind is written as it is bound."""
+    return _BINDERS[kind] is None or issubclass(kind, StrEnum)
 
 
 def read(cursor: sqlite3.Cursor) -> list[Row]:

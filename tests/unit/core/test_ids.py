@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import pairwise
 from random import Random
+from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.ids import IdSource, first_id_of, uuid7
+from gnomon.core.ids import PLACE_MAX, IdSource, derived_id, first_id_of, uuid7
 from tests.unit.core.builders import NOON, SECOND
 
 MILLISECOND = timedelta(milliseconds=1)
@@ -59,3 +60,32 @@ def test_the_first_id_of_an_instant_divides_earlier_ids_from_later_ones() -> Non
 
     assert IdSource(Random(1)).next(NOON - MILLISECOND) < border < IdSource(Random(1)).next(NOON)
     assert first_id_of(NOON) < first_id_of(NOON + SECOND)
+
+
+def test_what_follows_from_something_has_the_same_id_whoever_makes_it() -> None:
+    origin = IdSource(Random(1)).next(NOON)
+
+    made = derived_id(NOON + SECOND, origin, 3, 1, place=3)
+
+    assert made == derived_id(NOON + SECOND, UUID(str(origin)), 3, 1, place=3)
+    assert made.version == 7
+    assert made not in {
+        derived_id(NOON + SECOND, origin, 3, 2, place=3),
+        derived_id(NOON + SECOND, origin, 4, 1, place=3),
+        derived_id(NOON + SECOND, IdSource(Random(2)).next(NOON), 3, 1, place=3),
+    }
+
+
+def test_what_follows_is_younger_even_when_the_clock_steps_back() -> None:
+    origin = IdSource(Random(1)).next(NOON)
+    assert derived_id(NOON - SECOND, origin, place=PLACE_MAX) > origin
+
+
+def test_what_follows_from_one_thing_lies_together_in_its_order_and_the_oldest_first() -> None:
+    """So whoever takes the first of them has few runs in hand, and these end soon."""
+    source = IdSource(Random(1))
+    origins = [source.next(NOON + n * MILLISECOND) for n in range(0, 1000, 7)]
+
+    ids = [derived_id(NOON + SECOND, origin, n, place=n) for origin in origins for n in (0, 1, 2, PLACE_MAX)]
+
+    assert ids == sorted(ids)
