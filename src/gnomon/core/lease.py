@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple, Protocol
 from uuid import UUID
@@ -36,6 +37,12 @@ class Claim(NamedTuple):
     number: int
 
 
+@lru_cache(maxsize=1024)  # A worker asks with the same ones a thousand times a second.
+def _check_names(names: frozenset[str], *, field: str) -> None:
+    for name in names:
+        check_name(name, field=field)
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
     """A worker asks for work. The same `id` asked again gets the same answer: a lost reply leaks nothing.
@@ -54,9 +61,9 @@ class ClaimRequest:
 
     def __post_init__(self) -> None:
         check_name(self.worker, field="worker")
-        for field in ("kinds", "queues", "capabilities"):
-            for name in getattr(self, field):
-                check_name(name, field=field)
+        _check_names(self.kinds, field="kinds")
+        _check_names(self.queues, field="queues")
+        _check_names(self.capabilities, field="capabilities")
         if DAG_KIND in self.kinds:
             raise InvalidInput("kinds", f"{DAG_KIND!r} is nothing that a worker runs.")
         if type(self.limit) is not int or not 1 <= self.limit <= CLAIM_LIMIT_MAX:

@@ -178,8 +178,7 @@ class Gate(StrEnum):
     LET_GO = auto()  # And back.
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(msgspec.Struct, frozen=True):
     """Nothing is decided yet: load these rows and results, in addition, and ask again.
 
     `ahead` are rows that may be needed soon: to load them, too, spares questions.
@@ -194,8 +193,7 @@ class Needs:
     ahead: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(msgspec.Struct, frozen=True):
     """What a store has loaded of a run. The result of a task that is not COMPLETED is None.
 
     `too_large` are tasks whose results were asked for and left where they are: those of the items of a
@@ -204,14 +202,13 @@ class State:
     """
 
     run: RunState
-    tasks: Mapping[int, TaskState] = field(default_factory=dict)
-    results: Mapping[int, Document | None] = field(default_factory=dict)
+    tasks: Mapping[int, TaskState] = msgspec.field(default_factory=dict)
+    results: Mapping[int, Document | None] = msgspec.field(default_factory=dict)
     too_large: frozenset[int] = frozenset()
     is_outer_held: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(msgspec.Struct, frozen=True):
     """What to write, all in the transaction that accepted the events. Everything is as it shall be after.
 
     `sweep`: after the rows are written, every other task of the run in one of the statuses `SWEPT` becomes
@@ -224,8 +221,8 @@ class Changes:
     tasks: Mapping[int, TaskState]
     releases: tuple[Release, ...] = ()
     # Of tasks that no execution ended. Kept with the round of the task's row: a later round has its own.
-    results: Mapping[int, Document] = field(default_factory=dict)
-    failures: Mapping[int, Failure] = field(default_factory=dict)
+    results: Mapping[int, Document] = msgspec.field(default_factory=dict)
+    failures: Mapping[int, Failure] = msgspec.field(default_factory=dict)
     sweep: bool = False
 
     @property

@@ -112,7 +112,8 @@ class Telemetry:
 
     def count(self, what: Iterable[What]) -> None:
         """For who tells many at once, when nobody listens."""
-        self.counts.update(what)
+        for one in what:
+            self.counts[one] += 1
 
     def tell_of_job(
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
@@ -160,7 +160,7 @@ class Progress:
         if not self.looks_ahead:
             return needs
         graph = (await self._plan(run_id)).graph
-        return replace(needs, ahead=needs.ahead | graph.ahead(needs.tasks, known.tasks.keys(), limit=AHEAD))
+        return with_(needs, ahead=needs.ahead | graph.ahead(needs.tasks, known.tasks.keys(), limit=AHEAD))
 
     async def _plan(self, run_id: UUID) -> Plan:
         run = self.runs[run_id]
