@@ -38,7 +38,12 @@ BUGS = (
         f"{SQL}tasks_end.sql",
         " AND dag_runs.version = run_row.version",
         "",
-        Edit(f"{SQL}task_handover.sql", " AND dag_runs.version = :run_version", ""),
+    ),
+    bug(
+        "workflow: what is remembered of a run is believed when its next task is handed over",
+        f"{SQL}task_handover.sql",
+        " AND dag_runs.version = :run_version",
+        "",
     ),
     # G3
     bug(
@@ -94,7 +99,6 @@ BUGS = (
             "JOIN leases ON leases.execution_id = held.execution_id AND leases.claim = held.claim",
             "JOIN leases ON leases.execution_id = held.execution_id",
         ),
-        Edit(f"{SQL}task_handover.sql", " AND leases.claim = :claim AND leases.in_run", ""),
     ),
     # G5
     bug(
