@@ -86,6 +86,13 @@ def read_whole(plan: dict[str, Any], tables: set[str]) -> Iterator[str]:
         yield from read_whole(child, tables)
 
 
+def scans_of(plan: dict[str, Any], table: str) -> Iterator[dict[str, Any]]:
+    if plan.get("Relation Name") == table:
+        yield plan
+    for child in plan.get("Plans", ()):
+        yield from scans_of(child, table)
+
+
 def literal(value: object) -> str:
     match value:
         case None:

@@ -17,13 +17,14 @@ from gnomon.core.lease import LEASE
 from gnomon.core.records import Checkpoint, ExecutionFilter, JobFilter, LogLevel, LogLine
 from gnomon.core.retention import RetentionPolicy
 from gnomon.core.schedule import Interval, Overlap, Schedule
+from gnomon.store import statements
 from gnomon.store.migrate import migrate
 from gnomon.store.postgres import PostgresDatabase
 from gnomon.store.postgres_connect import PLANNER_SETTINGS
 from gnomon.store.sql_store import SqlStore
 from tests.concurrency import workflow_plans
-from tests.concurrency.plans import Call, Mode, Overheard, plan_of, read_whole
-from tests.conftest import BUNDLED, StartServer
+from tests.concurrency.plans import Call, Mode, Overheard, plan_of, read_whole, scans_of
+from tests.conftest import BUNDLED, MakeDatabase, StartServer
 from tests.contract.given import DONE, FAILED, MINUTE, NOW, ask, claim, create_one, decided, new_id, new_job
 from tests.postgres import PostgresServer, bundled_server
 
@@ -145,6 +146,8 @@ async def test_no_verb_reads_a_million_rows_whole(million: tuple[SqlStore, Overh
         "runs_lock_of",
         "tasks_load",
         "runs_go_on",
+        "tasks_end",
+        "task_handover",
         "runs_end",
         "runs_wait_for_us",
     }
@@ -155,6 +158,23 @@ async def test_no_verb_reads_a_million_rows_whole(million: tuple[SqlStore, Overh
     # A pooler does not pass our settings on. The hot verbs do without; a page may then join by hashing.
     bad += await whole_reads(url, {}, hot)
     assert not bad, "\n".join(bad)
+
+
+@pytest.mark.parametrize("statement", ["task_handover", "tasks_end"])
+async def test_a_task_is_found_by_its_place_before_there_are_statistics(
+    migrated_database: MakeDatabase, postgres_server: PostgresServer, statement: str
+) -> None:
+    """A plan that is made then is kept, and a run may have twenty thousand tasks."""
+    url = await migrated_database(postgres_server)
+    connection = await asyncpg.connect(url, server_settings=PLANNER_SETTINGS)
+    _, names = statements.numbered(statements.load("postgres")[statement])
+
+    plan = await plan_of(connection, Call(statement, dict.fromkeys(names)), "force_generic_plan")
+
+    await connection.close()
+    [scan] = [node for node in scans_of(plan, "task_instances") if node["Node Type"] != "ModifyTable"]
+    assert "(dag_run_id =" in scan["Index Cond"]
+    assert "(task =" in scan["Index Cond"]
 
 
 async def whole_reads(url: str, settings: dict[str, str], calls: list[Call]) -> list[str]:

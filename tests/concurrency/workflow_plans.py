@@ -7,7 +7,7 @@ from gnomon.core.job import DEFAULT_TENANT
 from gnomon.core.lease import Leased
 from gnomon.core.run_events import Approve, Cancel, Pause, RerunFailed, Resume
 from gnomon.store.workflows import WorkflowStore
-from tests.contract.flows import act, create_dag, start_run, tasks_of
+from tests.contract.flows import act, chain, create_dag, start_run, tasks_of
 from tests.contract.given import BROKEN, DONE, MINUTE, NOW, ask, claim, decided, request
 
 NAME, KIND = "flow", "task"  # The kind is of nobody else, so that claims find these.
@@ -57,6 +57,11 @@ async def use_every_verb_of_workflows(flows: WorkflowStore) -> None:
     await flows.runs.expire(now=NOW, limit=100)
     await flows.runs.repair(now=NOW, limit=100)
     await flows.runs.stop_all(dag.job.id, now=NOW, limit=100)
+    await start_run(flows, await create_dag(flows, tasks_of(chain(4), kind=KIND)))
+    leased = [one for one in await claim(flows, kinds=frozenset({KIND})) if one.job_id != dag.job.id]
+    for _ in range(3):
+        leased = await handed_over(flows, *leased)
+        assert len(leased) == 1
 
 
 async def read_every_page_of_workflows(flows: WorkflowStore) -> None:

@@ -392,6 +392,21 @@ async def test_who_took_less_than_there_was_looks_again(flows: WorkflowStore) ->
     assert [one.revision.is_task for one in done.leased or ()] == [True, False, False]
 
 
+async def test_who_has_not_looked_from_the_front_looks_again(flows: WorkflowStore) -> None:
+    second = await second_of(flows, await begun(flows, chain(5)))
+    job = await given.create_one(flows, new_job())
+    await enqueue(flows, ask(job))
+    assert len(await claim(flows, limit=1)) == 1  # All the room: the next look goes on from there.
+    [late] = await enqueue(flows, ask(job, due=NOW - HOUR))
+
+    leased = []
+    for _ in range(2):
+        leased = list((await hand_over(flows, leased or [second], request(given.ADA, limit=10))).leased or ())
+        if late in {one.claim.execution_id for one in leased}:
+            return
+    raise AssertionError("nobody found what came behind those who look")
+
+
 async def test_what_follows_for_other_workers_waits_for_them(flows: WorkflowStore) -> None:
     tasks = [*tasks_of(chain(2)), *tasks_of({"t2": ["t1"]}, kind="other")]
     second = await second_of(flows, await start_run(flows, await create_dag(flows, tasks)))

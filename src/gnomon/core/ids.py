@@ -33,7 +33,8 @@ def first_id_of(instant: datetime) -> UUID:
 
 
 def derived_id(now: datetime, origin: UUID, *parts: int, place: int) -> UUID:
-    """The id of what follows from something: the same facts give the same id, and it is always younger.
+    """The id of what follows from something: the same facts give the same id at the same moment, and it is
+    always younger. At another moment all of it is another one: two that are equal by chance do not stay so.
 
     Of one millisecond, those that follow from one thing lie together and sort by `place`, and what follows
     from the oldest thing comes first, mostly: only the last four seconds of its age are in the id.
@@ -41,7 +42,7 @@ def derived_id(now: datetime, origin: UUID, *parts: int, place: int) -> UUID:
     assert 0 <= place <= PLACE_MAX
     origin_ms = origin.int >> 80
     unix_ms = max((now - EPOCH) // MILLISECOND, origin_ms + 1)
-    facts = origin.bytes + pack(f">{len(parts)}q", *parts)
+    facts = origin.bytes + pack(f">{len(parts) + 1}q", unix_ms, *parts)
     chance = int.from_bytes(blake2b(facts, digest_size=8).digest(), "big") >> (64 - _CHANCE_BITS)
     kin = (origin_ms % (1 << _AGE_BITS)) << _KIN_BITS | origin.int % (1 << _KIN_BITS)
     return uuid7(unix_ms, (kin << _PLACE_BITS | place) << _CHANCE_BITS | chance)

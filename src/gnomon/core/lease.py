@@ -24,6 +24,7 @@ LEASE = timedelta(seconds=20)
 RENEW_EVERY = LEASE / 3
 CRASHES_MAX = 3
 CLAIM_LIMIT_MAX = 10_000
+NAMES_REMEMBERED_MAX = 32
 
 
 # Claim, Leased and Renewed are made by the ten thousand a second: a NamedTuple is as immutable as a frozen
@@ -37,10 +38,13 @@ class Claim(NamedTuple):
     number: int
 
 
-@lru_cache(maxsize=1024)  # A worker asks with the same ones a thousand times a second.
-def _check_names(names: frozenset[str], *, field: str) -> None:
+def _check_names(names: frozenset[str], field: str) -> None:
     for name in names:
         check_name(name, field=field)
+
+
+# A worker asks with the same ones a thousand times a second.
+_check_few_names = lru_cache(maxsize=256)(_check_names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +65,10 @@ class ClaimRequest:
 
     def __post_init__(self) -> None:
         check_name(self.worker, field="worker")
-        _check_names(self.kinds, field="kinds")
-        _check_names(self.queues, field="queues")
-        _check_names(self.capabilities, field="capabilities")
+        for field in ("kinds", "queues", "capabilities"):
+            names = getattr(self, field)
+            check = _check_few_names if len(names) <= NAMES_REMEMBERED_MAX else _check_names
+            check(names, field)
         if DAG_KIND in self.kinds:
             raise InvalidInput("kinds", f"{DAG_KIND!r} is nothing that a worker runs.")
         if type(self.limit) is not int or not 1 <= self.limit <= CLAIM_LIMIT_MAX:

@@ -88,6 +88,7 @@ def _become(order: dict[str, Any], launcher: int, *, keep: int) -> NoReturn:
     # the background lets it ignore some.
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.closerange(3, keep)

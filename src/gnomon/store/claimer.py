@@ -188,8 +188,9 @@ class Claimer:
     def _note(self, turn: Turn, rows: Sequence[Row], limit: int, *, now: datetime) -> None:
         """How far the lanes are taken, for the next scan."""
         if len(rows) < limit:
+            # Nobody looked behind the positions.
+            self._emptied, self._emptied_at = (() if self._positions else turn.lane_ids), now
             self._positions.clear()
-            self._emptied, self._emptied_at = turn.lane_ids, now
             return
         self._emptied = ()
         if not self._rescan or not self._database.dead_rows_linger:

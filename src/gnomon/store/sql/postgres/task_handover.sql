@@ -48,14 +48,15 @@ WITH held AS MATERIALIZED (
         round = task_row.round, items_left = task_row.items_left, items_failed = task_row.items_failed,
         items_cancelled = task_row.items_cancelled
     FROM (
-        VALUES (:ended_task::integer, :ended_status::text, :ended_parents_left::integer,
+        -- With the run in each row: else the planner may read all tasks of the run to find two of them.
+        VALUES (:run_id::uuid, :ended_task::integer, :ended_status::text, :ended_parents_left::integer,
                 :ended_parents_failed::integer, :ended_parents_skipped::integer, :ended_round::integer,
                 :ended_items_left::integer, :ended_items_failed::integer, :ended_items_cancelled::integer),
-               (:next_task, :next_status, :next_parents_left, :next_parents_failed, :next_parents_skipped,
-                :next_round, :next_items_left, :next_items_failed, :next_items_cancelled)
-    ) AS task_row (task, status, parents_left, parents_failed, parents_skipped, round, items_left, items_failed,
-                   items_cancelled)
-    WHERE task_instances.dag_run_id = :run_id AND task_instances.task = task_row.task
+               (:run_id, :next_task, :next_status, :next_parents_left, :next_parents_failed,
+                :next_parents_skipped, :next_round, :next_items_left, :next_items_failed, :next_items_cancelled)
+    ) AS task_row (dag_run_id, task, status, parents_left, parents_failed, parents_skipped, round, items_left,
+                   items_failed, items_cancelled)
+    WHERE task_instances.dag_run_id = task_row.dag_run_id AND task_instances.task = task_row.task
       AND EXISTS (SELECT 1 FROM held)
 ), ended AS (
     INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
