@@ -93,6 +93,25 @@ def first_key(made: Node) -> str:
     return line.split()[-1]
 
 
+async def test_neither_a_job_nor_a_drain_ends_the_process(tmp_path: Path) -> None:
+    with node(tmp_path, "up") as one:
+        async with calling(one.url, first_key(one)) as http:
+            crash = {"name": "crash", "kind": "dummy", "payload": {"crash": True}}
+            assert (await http.post("/v1/jobs", json=crash)).status_code == 400
+            job = (await http.post("/v1/jobs", json={"name": "a", **DUMMY})).json()
+            [worker] = (await http.get("/v1/workers")).json()["workers"]
+            path = f"/v1/workers/{worker['worker_id']}"
+
+            await http.post(f"{path}/drain")
+            run = (await http.post(f"/v1/jobs/{job['job_id']}/trigger")).json()
+            assert (await http.get("/readyz")).status_code == 200
+            assert (await http.post(f"{path}/undrain")).json()["status"] == "ACTIVE"
+
+            stream = await http.get(f"/v1/executions/{run['execution_id']}/logs/stream")
+            assert stream.text.endswith('data: {"status":"COMPLETED"}\n\n')
+        assert one.process.poll() is None
+
+
 async def test_everything_in_one_process(tmp_path: Path) -> None:
     with node(tmp_path, "up") as one:
         async with calling(one.url, first_key(one)) as http:

@@ -286,10 +286,10 @@ class Machine(RuleBasedStateMachine):
 
     @rule(data=data, worker=st.sampled_from([ADA, BOB]), boot=st.integers(1, 2))
     def worker_speaks(self, data: st.DataObject, worker: Any, boot: int) -> None:
-        match data.draw(st.sampled_from(["register", "beat", "drain", "leave"])):
+        match data.draw(st.sampled_from(["register", "beat", "drain", "undrain", "leave"])):
             case "register":
                 self.twins.ask("workers", "register", drawn.registration_of(worker, boot), now=self.now)
-            case "drain":
-                self.twins.ask("workers", "drain", worker)
+            case "drain" | "undrain" as verb:
+                self.twins.ask("workers", verb, worker)
             case verb:
                 self.twins.ask("workers", verb, worker, UUID(int=boot), now=self.now)

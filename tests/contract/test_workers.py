@@ -73,6 +73,18 @@ async def test_a_drained_worker_hears_it_with_its_next_beat(store: Store) -> Non
     assert (await store.workers.drain(ADA)).status is WorkerStatus.DRAINING
 
 
+async def test_an_undrained_worker_is_active_again(store: Store) -> None:
+    asked = registration()
+    await store.workers.register(asked, now=NOW)
+    await store.workers.drain(ADA)
+
+    assert (await store.workers.undrain(ADA)).status is WorkerStatus.ACTIVE
+    assert (await store.workers.undrain(ADA)).status is WorkerStatus.ACTIVE
+
+    await store.workers.leave(ADA, asked.boot, now=NOW)
+    assert (await store.workers.undrain(ADA)).status is WorkerStatus.GONE
+
+
 async def test_a_worker_that_left_is_gone(store: Store) -> None:
     asked = registration()
     await store.workers.register(asked, now=NOW)
@@ -164,6 +176,8 @@ async def test_unknown_workers_are_not_found_and_may_leave_quietly(store: Store)
         await store.workers.beat(ADA, new_id(), now=NOW)
     with pytest.raises(WorkerNotFound):
         await store.workers.drain(ADA)
+    with pytest.raises(WorkerNotFound):
+        await store.workers.undrain(ADA)
 
     await store.workers.leave(ADA, new_id(), now=NOW)
 

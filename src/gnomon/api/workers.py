@@ -1,4 +1,4 @@
-"""Workers over HTTP: they introduce themselves and beat; people look at them and drain them."""
+"""Workers over HTTP: they register and send heartbeats; people list, drain and undrain them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Beat(Form):
 
 
 class WorkerAnswer(Answer):
-    """`command` is `drain` when the worker shall take nothing new and leave when it has finished."""
+    """`command` is `drain` while the worker shall take nothing new."""
 
     worker_id: str
     boot: str
@@ -118,8 +118,14 @@ async def get_worker(worker_id: FromPath[str], request: Call) -> WorkerAnswer:
 
 @post("/v1/workers/{worker_id:str}/drain", policy=WRITES, status_code=200)
 async def drain_worker(worker_id: FromPath[str], request: Call) -> WorkerAnswer:
-    """Ask it to take nothing new, and to leave when it has finished."""
+    """Ask it to take nothing new. What it runs goes on, its process stays, and `undrain` undoes it."""
     return _worker(await request.verbs.workers.drain(read_worker_id(worker_id)), request)
+
+
+@post("/v1/workers/{worker_id:str}/undrain", policy=WRITES, status_code=200)
+async def undrain_worker(worker_id: FromPath[str], request: Call) -> WorkerAnswer:
+    """Let a drained worker take work again. 409 if it has left."""
+    return _worker(await request.verbs.workers.undrain(read_worker_id(worker_id)), request)
 
 
 def _boot(text: str | None) -> UUID | None:
@@ -152,4 +158,4 @@ def _worker(one: Worker, request: Call) -> WorkerAnswer:
     )
 
 
-ROUTES: list[Any] = [register_worker, beat, leave, list_workers, get_worker, drain_worker]
+ROUTES: list[Any] = [register_worker, beat, leave, list_workers, get_worker, drain_worker, undrain_worker]

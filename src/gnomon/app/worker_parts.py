@@ -94,7 +94,7 @@ class WorkerParts:
             memory_bytes_max=chosen.recycle_above_bytes,
         )
         services += [self.worker, self.recycler]
-        self.hurry = self._add_heartbeat(services, node, stack)
+        self.hurry = self._add_heartbeat(services, stack)
         return node
 
     def _worker(self, services: list[Service], stack: AsyncExitStack) -> Worker:
@@ -133,9 +133,7 @@ class WorkerParts:
     def _wake(self) -> None:
         self.worker.wakeup.set()
 
-    def _add_heartbeat(
-        self, services: list[Service], node: Node, stack: AsyncExitStack
-    ) -> Callable[[], None]:
+    def _add_heartbeat(self, services: list[Service], stack: AsyncExitStack) -> Callable[[], None]:
         # What the heartbeat learns is told here and not in its own surroundings: it may be a thread apart.
         tell = partial(asyncio.get_running_loop().call_soon_threadsafe, context=copy_context())
 
@@ -146,7 +144,6 @@ class WorkerParts:
                 executions=store.executions,
                 workers=store.workers,
                 clock=self.clock,
-                drain=node.drain,
                 tell=tell,
                 lease=self.lease,
             )

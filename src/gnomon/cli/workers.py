@@ -1,4 +1,4 @@
-"""`gnomon workers`: who runs jobs, and how to send them home."""
+"""`gnomon workers`: what runs jobs, and how to keep it from taking more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gnomon.cli.showing import Columns
 from gnomon.cli.talking import Limit, Talk, path_of, talks
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="Who runs jobs, and how to send them home."
+    no_args_is_help=True, rich_markup_mode="markdown", help="List the workers, drain and undrain them."
 )
 
 WORKERS: Columns = {
@@ -42,5 +42,12 @@ def show(talk: Talk, worker: Worker) -> None:
 @app.command()
 @talks
 def drain(talk: Talk, worker: Worker) -> None:
-    """Ask it to take nothing new, and to leave when it has finished."""
+    """Let it take nothing new. What it runs goes on, and so does its process; `undrain` undoes it."""
     talk.show_many([talk.server.post(path_of("workers", worker, "drain"))], WORKERS)
+
+
+@app.command()
+@talks
+def undrain(talk: Talk, worker: Worker) -> None:
+    """Let a drained worker take work again."""
+    talk.show_many([talk.server.post(path_of("workers", worker, "undrain"))], WORKERS)

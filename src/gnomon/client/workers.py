@@ -8,7 +8,8 @@ from uuid import UUID
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.execution import WorkerId
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
-from gnomon.core.worker import Registration, Worker
+from gnomon.core.worker import Registration, Worker, WorkerStatus
+from gnomon.errors import IllegalTransition
 from gnomon.store.hints import Topic
 
 
@@ -47,7 +48,16 @@ class Workers:
         return await self._workers.list(limit=limit, after=after)
 
     async def drain(self, worker_id: WorkerId) -> Worker:
-        """Ask the worker to take nothing new and to leave when it has finished. Raises WorkerNotFound."""
+        """Ask the worker to take nothing new. What it runs goes on. Raises WorkerNotFound."""
         worker = await self._workers.drain(worker_id)
         self._announce(Topic.CANCEL)  # Workers beat at once when they hear it, and learn of the drain.
+        return worker
+
+    async def undrain(self, worker_id: WorkerId) -> Worker:
+        """Let it take work again. Raises WorkerNotFound, and IllegalTransition if it has left."""
+        worker = await self._workers.undrain(worker_id)
+        if worker.status is WorkerStatus.GONE:
+            advice = "It has left: start it again."
+            raise IllegalTransition("worker", status=worker.status, action="undrain", advice=advice)
+        self._announce(Topic.CANCEL)
         return worker

@@ -18,7 +18,7 @@ SILENT = timedelta(seconds=60)
 
 class WorkerStatus(StrEnum):
     ACTIVE = "ACTIVE"
-    DRAINING = "DRAINING"  # Takes nothing new; leaves when its last execution has ended.
+    DRAINING = "DRAINING"  # Takes nothing new until it is undrained; what it runs goes on.
     GONE = "GONE"  # Said good-bye. A worker that just falls silent stays ACTIVE with an old last_seen_at.
 
 

@@ -25,6 +25,8 @@ class Holder(Protocol):
     def claims(self) -> Sequence[Claim]: ...
     def lost(self, claims: Iterable[Claim]) -> None: ...
     def cancel(self, claims: Iterable[Claim]) -> None: ...
+    def drain(self) -> None: ...
+    def undrain(self) -> None: ...
 
 
 class Heartbeat:
@@ -41,7 +43,6 @@ class Heartbeat:
         executions: Leases,
         workers: Presence,
         clock: Clock,
-        drain: Callable[[], None],
         tell: Callable[[Callable[[], None]], object],
         lease: timedelta = LEASE,
     ) -> None:
@@ -51,7 +52,6 @@ class Heartbeat:
         self._executions = executions
         self._workers = workers
         self._clock = clock
-        self._drain = drain
         self._tell = tell
         self._lease = lease
 
@@ -87,8 +87,8 @@ class Heartbeat:
         except WorkerNotFound:
             await self._register()
             return
-        if worker.status is WorkerStatus.DRAINING:
-            self._tell(self._drain)
+        is_drained = worker.status is WorkerStatus.DRAINING
+        self._tell(self._holder.drain if is_drained else self._holder.undrain)
 
     async def _register(self) -> None:
         """Unknown, or a namesake started after us. Two of one name would replace each other for ever.

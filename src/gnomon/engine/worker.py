@@ -52,7 +52,6 @@ class Worker:
     ) -> None:
         self.wakeup = Wakeup()
         self.registration = registration
-        self.is_draining = False
         self.started = 0  # Attempts since this worker began.
         self._executions = executions
         self._checkpoints = checkpoints
@@ -65,6 +64,8 @@ class Worker:
         self._lease = lease
         self._poll = poll
         self._attempts: dict[Claim, Attempt] = {}
+        self._is_leaving = False  # Its process ends.
+        self._is_drained = False  # By a caller, who may undo it.
         self._unanswered: ClaimRequest | None = None
         self._is_asked_for = False  # By the completer, with what it writes.
         self._was_woken = False
@@ -223,9 +224,27 @@ class Worker:
 
     # Leaving -------------------------------------------------------------------------------------------
 
+    @property
+    def is_draining(self) -> bool:
+        """Takes nothing new."""
+        return self._is_leaving or self._is_drained
+
     def stop_claiming(self) -> None:
-        self.is_draining = True
+        """For good: the process is about to end."""
+        self._is_leaving = True
         self.wakeup.set()
+
+    def drain(self) -> None:
+        """Take nothing new until `undrain`. What runs goes on, and so does the process."""
+        if not self._is_drained:
+            logger.info("drained: takes nothing new until it is undrained", extra={"running": self.running})
+        self._is_drained = True
+
+    def undrain(self) -> None:
+        if self._is_drained:
+            logger.info("undrained: takes work again")
+            self._is_drained = False
+            self.wakeup.set()
 
     def stop_running(self) -> None:
         """Stop what runs; it goes back without charge."""

@@ -348,6 +348,9 @@ class WorkerStore(Protocol):
     async def drain(self, worker_id: WorkerId) -> Worker:
         """Ask the worker to take nothing new. Raises WorkerNotFound."""
 
+    async def undrain(self, worker_id: WorkerId) -> Worker:
+        """Let a drained worker take work again. Changes nothing of one that left. Raises WorkerNotFound."""
+
     async def leave(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> None:
         """Say good-bye. Does nothing if a newer boot took the name."""
 

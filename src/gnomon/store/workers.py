@@ -44,6 +44,10 @@ class SqlWorkers:
         await self._database.fetch("worker_drain", worker_id=worker_id)
         return await self.get(worker_id)
 
+    async def undrain(self, worker_id: WorkerId) -> Worker:
+        await self._database.fetch("worker_undrain", worker_id=worker_id)
+        return await self.get(worker_id)
+
     async def leave(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> None:
         await self._database.fetch("worker_leave", worker_id=worker_id, boot=boot, now=now)
 

@@ -54,18 +54,17 @@ def test_logs_are_followed_while_it_runs_and_end_with_it(desk: Desk, open_folder
     assert following.returncode == 0
 
 
-def test_a_worker_that_is_sent_home_takes_nothing_new_and_leaves(desk: Desk) -> None:
-    desk("job", "create", "leaving", "--kind", "dummy", "--queue", "leaving")
-    with worker(desk, "leaving", worker_key(desk)) as process:
-        desk("job", "trigger", "leaving", "--wait")
-        asked = desk.json("workers", "drain", "remote-leaving")
+def test_a_drained_worker_stays_and_is_undrained(desk: Desk) -> None:
+    desk("job", "create", "resting", "--kind", "dummy", "--queue", "resting")
+    with worker(desk, "resting", worker_key(desk)) as process:
+        desk("job", "trigger", "resting", "--wait")
+        asked = desk.json("workers", "drain", "remote-resting")
         assert [one["status"] for one in asked] == ["DRAINING"]
-        process.communicate(timeout=60)
-        assert process.returncode == 0
-    assert desk.json("workers", "show", "remote-leaving")["status"] == "GONE"
-    assert "remote-leaving" in desk("workers", "list").stdout
-    run = desk.json("job", "trigger", "leaving")["execution_id"]
-    assert [one["code"] for one in desk.json("run", "explain", run)] == ["no_worker"]
+        desk("workers", "undrain", "remote-resting")
+        desk("job", "trigger", "resting", "--wait")
+        assert process.poll() is None
+    assert "remote-resting" in desk("workers", "list").stdout
+    assert "[ILLEGAL_TRANSITION]" in desk("workers", "undrain", "remote-resting", exit_code=4).stderr
     assert "[WORKER_NOT_FOUND]" in desk("workers", "drain", "nobody", exit_code=4).stderr
 
 

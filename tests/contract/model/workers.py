@@ -62,6 +62,12 @@ class ModelWorkers:
             self.state.workers[worker_id] = replace(worker, status=WorkerStatus.DRAINING)
         return await self.get(worker_id)
 
+    async def undrain(self, worker_id: WorkerId) -> Worker:
+        worker = await self.get(worker_id)
+        if worker.status is WorkerStatus.DRAINING:
+            self.state.workers[worker_id] = replace(worker, status=WorkerStatus.ACTIVE)
+        return await self.get(worker_id)
+
     async def leave(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> None:
         worker = self.state.workers.get(worker_id)
         if worker is not None and worker.boot == boot:

@@ -216,7 +216,10 @@ async def test_workers_are_listed_drained_and_leave(office: Office) -> None:
     assert (await office.http.post("/v1/workers/ada/heartbeat", json={"boot": boot})).json()[
         "command"
     ] == "drain"
+    undrained = (await office.http.post("/v1/workers/ada/undrain")).json()
+    assert (undrained["status"], undrained["command"]) == ("ACTIVE", None)
     assert (await office.http.post("/v1/workers/ada/leave")).json()["status"] == "GONE"
+    assert problem(await office.http.post("/v1/workers/ada/undrain")) == (409, "ILLEGAL_TRANSITION")
     assert problem(await office.http.post("/v1/workers/ada/heartbeat")) == (404, "WORKER_NOT_FOUND")
     office.clock.advance(timedelta(minutes=5))
     assert (await office.http.get("/v1/workers/bob")).json()["is_live"] is False

@@ -122,7 +122,6 @@ class Rig:
             executions=self.store.executions,
             workers=self.store.workers,
             clock=clock,
-            drain=worker.stop_claiming,
             tell=lambda call: call(),
         )
         return WorkerRig(worker, completer, notebook, heartbeat, telemetry)

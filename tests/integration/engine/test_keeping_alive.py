@@ -66,7 +66,6 @@ async def test_a_heartbeat_that_gets_no_answer_asks_again_before_the_lease_is_ov
         executions=Frail(rig.store.executions, is_silent=True),  # type: ignore[arg-type]
         workers=rig.store.workers,
         clock=rig.clock,
-        drain=ada.worker.stop_claiming,
         tell=lambda call: call(),
         lease=timedelta(seconds=0.3),
     )
@@ -135,6 +134,22 @@ async def test_after_an_outage_the_dead_are_taken_back(rig: Rig) -> None:
         rig.clock.advance(INTERVAL)
 
     assert (await rig.get(run)).status is ExecutionStatus.QUEUED
+
+
+async def test_a_drained_worker_takes_nothing_until_it_is_undrained(rig: Rig) -> None:
+    ada = rig.worker(for_ever)
+    await ada.heartbeat.step()
+    await rig.enqueue(await rig.job(PLAIN))
+
+    await rig.store.workers.drain(ada.worker.registration.id)
+    await ada.heartbeat.step()
+    await ada.worker.step()
+    assert ada.worker.running == 0
+    await rig.store.workers.undrain(ada.worker.registration.id)
+    await ada.heartbeat.step()
+    await ada.worker.step()
+
+    assert ada.worker.running == 1
 
 
 async def test_a_worker_whose_dead_namesake_had_a_later_clock_registers_after_a_lease(rig: Rig) -> None:

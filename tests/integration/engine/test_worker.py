@@ -151,9 +151,10 @@ async def test_what_runs_at_most_once_and_is_not_here_may_still_run_elsewhere(ri
     assert (await rig.get(run)).status is ExecutionStatus.COMPLETED
 
 
-async def test_a_handler_cannot_end_the_worker(rig: Rig) -> None:
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+async def test_a_handler_cannot_end_the_worker(rig: Rig, error: type[BaseException]) -> None:
     async def exits(context: Context) -> JSON:
-        raise SystemExit(3)
+        raise error
 
     ada = rig.worker(exits)
     run = await rig.enqueue(await rig.job(Definition(kind="test", retry=RetryPolicy(max_attempts=1))))
@@ -162,7 +163,7 @@ async def test_a_handler_cannot_end_the_worker(rig: Rig) -> None:
 
     ended = await rig.get(run)
     assert ended.failure is not None
-    assert (ended.status, ended.failure.kind) == (ExecutionStatus.FAILED, "SystemExit")
+    assert (ended.status, ended.failure.kind) == (ExecutionStatus.FAILED, error.__name__)
 
 
 async def test_a_result_that_is_not_json_ends_as_a_failure_that_says_so(rig: Rig) -> None:

@@ -47,6 +47,7 @@ async def test_it_writes_lines(caplog: pytest.LogCaptureFixture) -> None:
         ({"sleep_seconds": -1}, "payload.sleep_seconds"),
         ({"fail_times": 1.5}, "payload.fail_times"),
         ({"unknown": 1}, "payload.unknown"),
+        ({"crash": True}, "payload.crash"),  # It exists only where a test switched it on.
     ],
 )
 async def test_a_bad_payload_is_refused_by_field(payload: object, field: str) -> None:
