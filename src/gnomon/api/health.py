@@ -13,8 +13,8 @@ from gnomon.api.reading import Answer
 from gnomon.api.vitals import Vitals
 from gnomon.errors import SchedulerUnavailable
 
-# A scheduler that is there fires within seconds; after this long, nobody does.
-LAG_MAX = timedelta(seconds=60)
+# A scheduler fires within seconds of a due time; if one is older than this, none is at work.
+LAG_MAX = timedelta(seconds=30)
 # They step every second or so, and wait for the store for a second at most.
 STEP_AGE_MAX = timedelta(seconds=30)
 # By the name of the check: the service, and what its step is.

@@ -142,7 +142,7 @@ def _worker(one: Worker, request: Call) -> WorkerAnswer:
     return WorkerAnswer(
         worker_id=one.id,
         boot=str(one.boot),
-        status=one.status,
+        status=one.status_at(now),
         is_live=one.is_live(now),
         hostname=one.hostname,
         capacity=one.slots,

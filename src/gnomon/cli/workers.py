@@ -15,7 +15,7 @@ app = typer.Typer(
 
 WORKERS: Columns = {
     "WORKER": "worker_id",
-    "STATUS": lambda one: one["status"] if one["is_live"] or one["status"] != "ACTIVE" else "SILENT",
+    "STATUS": "status",
     "RUNNING": lambda one: f"{one['current_jobs']}/{one['capacity']}",
     "KINDS": "kinds",
     "QUEUES": "queues",
@@ -28,7 +28,7 @@ Worker = Annotated[str, typer.Argument(metavar="WORKER", help="The name of a wor
 @app.command("list")
 @talks
 def list_workers(talk: Talk, limit: Limit = None) -> None:
-    """The workers by name. SILENT: it did not say good-bye, and has not been heard of for a minute."""
+    """The workers by name. DEAD: it sent no heartbeat for a minute, and did not say good-bye."""
     talk.show_list("/v1/workers", "workers", WORKERS, limit=limit)
 
 

@@ -12,14 +12,15 @@ from gnomon.core.execution import WorkerId
 from gnomon.errors import InvalidInput
 
 SLOTS_MAX = 10_000
-# A worker beats several times in this time. Who has not been seen for longer is taken for dead by readers.
+# A worker beats several times in this time. One that was silent for so long counts as dead, until it beats again.
 SILENT = timedelta(seconds=60)
 
 
 class WorkerStatus(StrEnum):
     ACTIVE = "ACTIVE"
     DRAINING = "DRAINING"  # Takes nothing new until it is undrained; what it runs goes on.
-    GONE = "GONE"  # Said good-bye. A worker that just falls silent stays ACTIVE with an old last_seen_at.
+    GONE = "GONE"  # Said good-bye.
+    DEAD = "DEAD"  # Silent for too long without a good-bye. Never stored: it follows from last_seen_at.
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,18 @@ class Worker:
     kinds: frozenset[str]
     queues: frozenset[str]
     capabilities: frozenset[str]
-    status: WorkerStatus
+    status: WorkerStatus  # As stored: never DEAD.
     running: int  # Derived from live leases.
     registered_at: datetime
     last_seen_at: datetime
 
+    def status_at(self, now: datetime) -> WorkerStatus:
+        is_silent = now >= self.last_seen_at + SILENT
+        return WorkerStatus.DEAD if is_silent and self.status is not WorkerStatus.GONE else self.status
+
     def is_live(self, now: datetime) -> bool:
-        """Takes work, as far as anybody can tell."""
-        return self.status is WorkerStatus.ACTIVE and now < self.last_seen_at + SILENT
+        """Takes work, as far as can be told from here."""
+        return self.status_at(now) is WorkerStatus.ACTIVE
 
     @property
     def free(self) -> int:

@@ -64,7 +64,7 @@ def test_a_drained_worker_stays_and_is_undrained(desk: Desk) -> None:
         desk("job", "trigger", "resting", "--wait")
         assert process.poll() is None
     assert "remote-resting" in desk("workers", "list").stdout
-    assert "[ILLEGAL_TRANSITION]" in desk("workers", "undrain", "remote-resting", exit_code=4).stderr
+    assert "[ILLEGAL_TRANSITION]" in desk("workers", "undrain", "remote-resting", exit_code=1).stderr
     assert "[WORKER_NOT_FOUND]" in desk("workers", "drain", "nobody", exit_code=4).stderr
 
 

@@ -186,9 +186,16 @@ async def test_probes_need_no_key(small_office: Office) -> None:
         assert (await small_office.http.get(path, headers={"Authorization": ""})).status_code == 200
 
 
+async def test_a_node_is_ready_while_the_oldest_due_time_is_at_most_30_s_old(office: Office) -> None:
+    await office.job(interval_seconds=60)
+    office.clock.advance(timedelta(seconds=90))
+
+    assert (await office.http.get("/readyz")).status_code == 200
+
+
 async def test_who_is_not_ready_says_why(office: Office) -> None:
     await office.job(interval_seconds=60)
-    office.clock.advance(timedelta(minutes=10))
+    office.clock.advance(timedelta(seconds=91))
 
     answer = await office.http.get("/readyz")
 

@@ -221,5 +221,16 @@ async def test_workers_are_listed_drained_and_leave(office: Office) -> None:
     assert (await office.http.post("/v1/workers/ada/leave")).json()["status"] == "GONE"
     assert problem(await office.http.post("/v1/workers/ada/undrain")) == (409, "ILLEGAL_TRANSITION")
     assert problem(await office.http.post("/v1/workers/ada/heartbeat")) == (404, "WORKER_NOT_FOUND")
-    office.clock.advance(timedelta(minutes=5))
-    assert (await office.http.get("/v1/workers/bob")).json()["is_live"] is False
+
+
+async def test_a_silent_worker_is_dead_until_its_next_beat(office: Office) -> None:
+    for name in ("bob", "cyd"):
+        await office.http.post("/v1/workers", json={"worker_id": name, "kinds": ["report"]})
+    await office.http.post("/v1/workers/cyd/drain")
+
+    office.clock.advance(timedelta(minutes=1))
+
+    shown = (await office.http.get("/v1/workers")).json()["workers"]
+    assert [(one["status"], one["is_live"]) for one in shown] == [("DEAD", False)] * 2
+    assert (await office.http.post("/v1/workers/bob/heartbeat")).json()["status"] == "ACTIVE"
+    assert (await office.http.post("/v1/workers/cyd/heartbeat")).json()["status"] == "DRAINING"

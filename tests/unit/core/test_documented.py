@@ -17,6 +17,7 @@ from gnomon.core.occurrence import SkipReason
 from gnomon.core.run_state import TASK_TRANSITIONS, RunStatus, TaskStatus
 from gnomon.core.schedule import CronTiming, Delayed, Interval, Misfire, Once, Overlap, Schedule, Timing
 from gnomon.core.schedule_document import to_document
+from gnomon.core.worker import WorkerStatus
 from tests.unit.core.builders import HOUR, MINUTE, NOON
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
@@ -72,6 +73,7 @@ def test_the_page_has_a_row_for_every_status() -> None:
     assert first_words("statuses.md", "Job status") == list(JobStatus)
     assert first_words("statuses.md", "Execution status") == list(ExecutionStatus)
     assert first_words("statuses.md", "Backfill status") == list(BackfillStatus)
+    assert sorted(first_words("statuses.md", "Worker status")) == sorted(WorkerStatus)
     assert first_words("workflows.md", "Backfills") == list(Existing)
 
 
