@@ -12,7 +12,7 @@ from gnomon.core.execution import WorkerId
 from gnomon.errors import InvalidInput
 
 SLOTS_MAX = 10_000
-# A worker beats several times in this time. One that was silent for so long counts as dead, until it beats again.
+# A worker beats several times in this time. One that is silent for longer counts as dead until it beats.
 SILENT = timedelta(seconds=60)
 
 
