@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import inf
 
 import asyncpg
 
@@ -21,7 +22,7 @@ from gnomon.proof.history import History
 from tests.pooler import Pooler
 from tests.postgres import PostgresServer, ShutdownMode
 
-CROWD = 300
+CROWD: Mapping[Kind, float] = {Kind.CROWD: 300, Kind.EXHAUSTED: inf}
 TERMINATE_EVERY = 0.5
 LOOK_AGAIN = 0.02
 LAST = 1_000_000  # Numbers of faults after all those of the plan.
@@ -77,6 +78,8 @@ class Nemesis:
             Kind.RESTART_IMMEDIATE: self._restart,
             Kind.TERMINATE: self._terminate,
             Kind.CROWD: self._crowd,
+            Kind.EXHAUSTED: self._crowd,
+            Kind.FREEZE: self._freeze,
             Kind.DISK_FULL: self._fill_the_disk,
             Kind.POOLER: self._restart_pooler,
             Kind.OUTAGE: self._outage,
@@ -196,13 +199,22 @@ class Nemesis:
         crowd: list[asyncpg.Connection] = []
         try:
             with suppress(OSError, asyncpg.PostgresError):
-                while len(crowd) < CROWD:
+                while len(crowd) < CROWD[fault.kind]:
                     crowd.append(await asyncpg.connect(self.server.dsn(self.database)))
             await asyncio.sleep(fault.seconds)
         finally:
             self._end(fault)
             for connection in crowd:
                 connection.terminate()
+
+    async def _freeze(self, fault: Fault) -> None:
+        self._begin(fault)
+        try:
+            self.server.send(signal.SIGSTOP)
+            await asyncio.sleep(fault.seconds)
+        finally:
+            self.server.send(signal.SIGCONT)
+            self._end(fault)
 
     async def _fill_the_disk(self, fault: Fault) -> None:
         """PostgreSQL may give up when it cannot write its log. Then who runs it starts it again."""

@@ -37,6 +37,8 @@ class Kind(StrEnum):
     RESTART_IMMEDIATE = "restart_immediate"
     TERMINATE = "terminate_backends"
     CROWD = "idle_connections"
+    EXHAUSTED = "pool_exhausted"
+    FREEZE = "freeze"
     DISK_FULL = "disk_full"
     POOLER = "restart_pooler"
     OUTAGE = "no_scheduler"
@@ -54,6 +56,8 @@ WHAT = {
     Kind.RESTART_IMMEDIATE: "PostgreSQL crashes and recovers, mode `immediate`",
     Kind.TERMINATE: "`pg_terminate_backend` on every session, twice a second",
     Kind.CROWD: "300 idle connections",
+    Kind.EXHAUSTED: "every connection that PostgreSQL has left is taken",
+    Kind.FREEZE: "SIGSTOP of the whole PostgreSQL, half of them past the lease, then SIGCONT",
     Kind.DISK_FULL: "no space left on the disk of the database",
     Kind.POOLER: "PgBouncer is killed and started again",
     Kind.OUTAGE: "all schedulers stand still",
@@ -61,9 +65,12 @@ WHAT = {
 _WEIGHTS = {
     Kind.KILL: 22, Kind.PAUSE: 16, Kind.LOST_REPLY: 16, Kind.CUT: 10, Kind.SKEW: 8, Kind.DRAIN: 8,
     Kind.BLACK_HOLE: 6, Kind.RESTART_FAST: 5, Kind.RESTART_IMMEDIATE: 5, Kind.POOLER: 4, Kind.TERMINATE: 3,
-    Kind.CROWD: 2, Kind.DISK_FULL: 2,
+    Kind.CROWD: 2, Kind.DISK_FULL: 2, Kind.EXHAUSTED: 2, Kind.FREEZE: 3,
 }  # fmt: skip
-_OF_DATABASE = {Kind.RESTART_FAST, Kind.RESTART_IMMEDIATE, Kind.TERMINATE, Kind.CROWD, Kind.DISK_FULL}
+_OF_DATABASE = {
+    Kind.RESTART_FAST, Kind.RESTART_IMMEDIATE, Kind.TERMINATE, Kind.CROWD, Kind.EXHAUSTED, Kind.FREEZE,
+    Kind.DISK_FULL,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +144,13 @@ def _seconds(chance: Random, kind: Kind, lease: float) -> float:
     match kind:
         case Kind.KILL:
             return chance.uniform(0.2, 2.0)
-        case Kind.PAUSE:
+        case Kind.PAUSE | Kind.FREEZE:
             return chance.choice((chance.uniform(0.5, 3.0), lease * chance.uniform(1.3, 2.0)))
         case Kind.CUT:
             return chance.choice((0.1, chance.uniform(0.5, 0.5 * lease)))
         case Kind.BLACK_HOLE:
             return lease * chance.uniform(0.3, 1.5)
-        case Kind.TERMINATE | Kind.SKEW | Kind.CROWD:
+        case Kind.TERMINATE | Kind.SKEW | Kind.CROWD | Kind.EXHAUSTED:
             return chance.uniform(3.0, 8.0)
         case Kind.DISK_FULL:
             return chance.uniform(2.0, 5.0)

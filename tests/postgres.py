@@ -26,6 +26,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
@@ -234,6 +235,14 @@ class PostgresServer:
             except subprocess.TimeoutExpired:
                 continue
         self._process = None
+
+    def send(self, order: signal.Signals) -> None:
+        """To the server and to every process of it; the one that makes new ones comes first."""
+        assert self.pid is not None
+        os.kill(self.pid, order)
+        for child in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(child), order)
 
     def restart(self, mode: ShutdownMode = "fast") -> None:
         """Stop and start on the same port, with the same data."""

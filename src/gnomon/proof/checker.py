@@ -67,6 +67,7 @@ INVARIANTS: dict[str, Invariant] = {
     "L8": leases.l8,
     "L9": leases.l9,
     "L10": leases.l10,
+    "L11": leases.l11,
     "E1": effects.e1,
     "E2": effects.e2,
     "E3": effects.e3,

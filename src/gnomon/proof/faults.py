@@ -21,6 +21,13 @@ PAUSE = "pause"
 LOST_REPLY = "lost_reply"
 DISK_FULL = "disk_full"
 CLOCK = "skew"
+# While these last, the database answers nobody, or a process cannot ask it. Nothing else is wrong.
+OUTAGES = frozenset(
+    {
+        *("down", "restart", "freeze", "pool_exhausted"),
+        *("restart_fast", "restart_immediate", "terminate_backends", "idle_connections"),
+    }
+)
 
 Span = tuple[datetime, datetime]
 
@@ -57,6 +64,7 @@ class Faults:
     schedulers: set[str]
     _on: dict[str, list[Fault]] = field(default_factory=lambda: defaultdict(list))
     _unhealthy: dict[str, list[Span]] = field(default_factory=dict)
+    _sick: dict[str, list[Span]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for fault in self.all:
@@ -77,9 +85,16 @@ class Faults:
         """Whether no fault touched the process, or the database, or was still being recovered from."""
         spans = self._unhealthy.get(source)
         if spans is None:
-            spans = self._unhealthy[source] = self._spans(source)
-        place = bisect_right(spans, (until, FOREVER))
-        return place == 0 or spans[place - 1][1] < since
+            spans = self._unhealthy[source] = self._spans(source, self.on(source))
+        return _is_clear(spans, since, until)
+
+    def is_well(self, source: str, since: datetime, until: datetime) -> bool:
+        """The same, and outages do not count: all that was wrong is that the database did not answer."""
+        spans = self._sick.get(source)
+        if spans is None:
+            faults = [fault for fault in self.on(source) if fault.kind not in OUTAGES]
+            spans = self._sick[source] = self._spans(source, faults)
+        return _is_clear(spans, since, until)
 
     def is_all_healthy(self, since: datetime, until: datetime) -> bool:
         """The same for everything that any fault ever touched."""
@@ -116,12 +131,12 @@ class Faults:
         cut = [(max(begin, since), min(end, until)) for begin, end in spans]
         return sum((end - begin for begin, end in cut if begin < end), timedelta())
 
-    def _spans(self, source: str) -> list[Span]:
+    def _spans(self, source: str, faults: list[Fault]) -> list[Span]:
         seen = self.first_seen.get(source)
         if source in (EVERYTHING, SCHEDULING):
-            spans = [(fault.begin, fault.end_for_others) for fault in self.on(source)]
+            spans = [(fault.begin, fault.end_for_others) for fault in faults]
         else:
-            spans = [(fault.begin, fault.end_for(seen)) for fault in self.on(source)]
+            spans = [(fault.begin, fault.end_for(seen)) for fault in faults]
         if source in self.downs:
             spans.append((self.downs[source], FOREVER))
         return merged((begin, _later(end, self.recovery)) for begin, end in spans)
@@ -183,6 +198,11 @@ def _split(
             case _:
                 pass
     return begins, ends, heals
+
+
+def _is_clear(spans: list[Span], since: datetime, until: datetime) -> bool:
+    place = bisect_right(spans, (until, FOREVER))
+    return place == 0 or spans[place - 1][1] < since
 
 
 def _later(instant: datetime, by: timedelta) -> datetime:

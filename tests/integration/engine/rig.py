@@ -14,13 +14,14 @@ from gnomon.core.document import JSON, Document
 from gnomon.core.execution import Execution, ExecutionId, NewExecution, WorkerId
 from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.lease import LEASE
 from gnomon.core.nominal import first_run, seed_of
 from gnomon.core.worker import Registration
 from gnomon.engine.clock import Clock
 from gnomon.engine.completer import Completer
 from gnomon.engine.heartbeat import Heartbeat
 from gnomon.engine.notebook import Notebook
-from gnomon.engine.reaper import Reaper
+from gnomon.engine.reaper import INTERVAL, Reaper
 from gnomon.engine.scheduler import BATCH, Scheduler
 from gnomon.engine.telemetry import Telemetry
 from gnomon.engine.worker import Worker
@@ -143,6 +144,18 @@ class Rig:
         return Reaper(
             executions=self.store.executions, clock=self.clock, random=Random(3), telemetry=self.telemetry
         )
+
+    async def reap(self) -> None:
+        """One step of a reaper that the store has answered for long enough to be sure of it."""
+        watch = ManualClock(self.clock.now() - LEASE)
+        watch.is_settled = self.clock.is_settled
+        reaper = Reaper(
+            executions=self.store.executions, clock=watch, random=Random(3), telemetry=self.telemetry
+        )
+        while (left := self.clock.now() - watch.now()) > timedelta(0):
+            await reaper.step()
+            watch.advance(min(left, INTERVAL))
+        await reaper.step()
 
     async def job(self, definition: Definition, *, name: str = "job") -> Job:
         now = self.clock.now()

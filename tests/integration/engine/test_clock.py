@@ -201,7 +201,7 @@ async def test_the_reaper_takes_nothing_while_time_is_unsettled(rig: Rig) -> Non
     rig.clock.advance(timedelta(hours=1))
     rig.clock.is_settled = False
 
-    await rig.reaper().step()
+    await rig.reap()
 
     assert (await rig.get(run)).claim == 1
     assert (await rig.store.executions.expired(now=rig.clock.now(), limit=1)) != []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 
 from gnomon.core.document import JSON
-from gnomon.core.execution import ExecutionStatus
+from gnomon.core.execution import ExecutionId, ExecutionStatus
 from gnomon.core.job import Definition
 from gnomon.core.lease import LEASE, Claim, Leased, Renewed
 from gnomon.core.worker import WorkerStatus
@@ -24,7 +24,7 @@ from gnomon.engine.reaper import INTERVAL, Reaper
 from gnomon.errors import StoreRefused, StoreUnavailable
 from gnomon.handlers.base import Context
 from gnomon.store.base import ExecutionStore
-from tests.integration.engine.rig import Rig
+from tests.integration.engine.rig import Rig, WorkerRig
 
 PLAIN = Definition(kind="test")
 
@@ -41,6 +41,7 @@ class Frail:
     inner: ExecutionStore
     is_silent: bool = False
     is_down: bool = False
+    answers_after: Callable[[], None] | None = None
 
     async def renew(self, claims: Sequence[Claim], *, lease_until: datetime) -> Sequence[Renewed]:
         if self.is_silent:
@@ -50,6 +51,8 @@ class Frail:
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
         if self.is_down:
             raise StoreUnavailable("down")
+        if self.answers_after is not None:
+            self.answers_after()
         return await self.inner.expired(now=now, limit=limit)
 
     def __getattr__(self, name: str) -> object:
@@ -97,13 +100,39 @@ async def test_a_pulse_that_is_refused_at_first_beats_later(rig: Rig) -> None:
     await pulse.stop()
 
 
-async def test_after_an_outage_the_living_may_renew_before_the_reaper_judges(rig: Rig) -> None:
+async def running(rig: Rig) -> tuple[WorkerRig, ExecutionId]:
     ada = rig.worker(for_ever)
     run = await rig.enqueue(await rig.job(PLAIN))
     await ada.worker.step()
+    return ada, run
+
+
+async def watch(rig: Rig, reaper: Reaper, how_long: timedelta) -> None:
+    """Let it look at the leases as often as it does, for so long."""
+    for _ in range(how_long // INTERVAL):
+        await reaper.step()
+        rig.clock.advance(INTERVAL)
+
+
+def reaper_of(rig: Rig, store: Frail) -> Reaper:
+    return Reaper(executions=store, clock=rig.clock, random=Random(3), telemetry=rig.telemetry)  # type: ignore[arg-type]
+
+
+async def keeps_its_work(rig: Rig, reaper: Reaper, ada: WorkerRig, run: ExecutionId) -> bool:
+    """The store is back, and the reaper is first. The worker comes a third of the lease later."""
+    await watch(rig, reaper, LEASE / 3)
+    await ada.heartbeat.step()
+    await watch(rig, reaper, LEASE / 2)
+    found = await rig.get(run)
+    return (found.claim, found.status) == (1, ExecutionStatus.RUNNING)
+
+
+async def test_after_an_outage_the_living_may_renew_before_the_reaper_judges(rig: Rig) -> None:
+    ada, run = await running(rig)
     store = Frail(rig.store.executions)
-    reaper = Reaper(executions=store, clock=rig.clock, random=Random(3), telemetry=rig.telemetry)  # type: ignore[arg-type]
-    await reaper.step()
+    reaper = reaper_of(rig, store)
+    await watch(rig, reaper, LEASE / 2)
+    await ada.heartbeat.step()
 
     store.is_down = True
     for _ in range(LEASE * 2 // INTERVAL):
@@ -111,27 +140,82 @@ async def test_after_an_outage_the_living_may_renew_before_the_reaper_judges(rig
         with pytest.raises(StoreUnavailable):
             await reaper.step()
     store.is_down = False
-    await reaper.step()
-    await ada.heartbeat.step()
-    for _ in range(5):
-        rig.clock.advance(INTERVAL)
-        await reaper.step()
 
-    assert (await rig.get(run)).claim == 1
-    assert (await rig.get(run)).status is ExecutionStatus.RUNNING
+    assert await keeps_its_work(rig, reaper, ada, run)
+
+
+async def test_a_reaper_that_starts_during_an_outage_lets_the_living_renew_first(rig: Rig) -> None:
+    ada, run = await running(rig)
+    rig.clock.advance(LEASE * 2)
+
+    assert await keeps_its_work(rig, rig.reaper(), ada, run)
+
+
+async def test_an_outage_of_less_than_half_a_lease_makes_the_reaper_patient_too(
+    rig: Rig,
+) -> None:
+    ada, run = await running(rig)
+    reaper = rig.reaper()
+    await watch(rig, reaper, LEASE / 2)
+
+    rig.clock.advance(LEASE / 2 - INTERVAL)  # Since its last look: half of the lease.
+    await reaper.step()
+    rig.clock.advance(INTERVAL)  # Now the lease has run out, since the heartbeats of that time were lost.
+
+    assert await keeps_its_work(rig, reaper, ada, run)
+
+
+async def test_a_second_outage_while_the_reaper_is_patient_counts_like_the_first(rig: Rig) -> None:
+    ada, run = await running(rig)
+    reaper = rig.reaper()
+    await reaper.step()
+    for _ in range(2):
+        rig.clock.advance(LEASE * 2)
+        await reaper.step()
+        rig.clock.advance(INTERVAL)
+
+    assert await keeps_its_work(rig, reaper, ada, run)
+
+
+async def test_a_store_that_stands_still_while_it_is_asked_makes_the_reaper_patient(rig: Rig) -> None:
+    ada, run = await running(rig)
+    store = Frail(rig.store.executions)
+    reaper = reaper_of(rig, store)
+    await watch(rig, reaper, LEASE * 3 / 4)
+
+    store.answers_after = lambda: rig.clock.advance(LEASE * 2)  # SIGSTOP, and SIGCONT.
+    await reaper.step()
+    store.answers_after = None
+
+    assert await keeps_its_work(rig, reaper, ada, run)
+
+
+@pytest.mark.parametrize("lease", [timedelta(seconds=2), LEASE, timedelta(minutes=10)])
+async def test_the_dead_are_taken_back_whatever_the_lease(rig: Rig, lease: timedelta) -> None:
+    _, run = await running(rig)
+    rig.clock.advance(LEASE)
+    reaper = Reaper(
+        executions=rig.store.executions,
+        clock=rig.clock,
+        random=Random(3),
+        telemetry=rig.telemetry,
+        lease=lease,
+    )
+
+    began = rig.clock.now()
+    while rig.clock.now() - began < lease / 3 + timedelta(seconds=6):
+        rig.clock.advance(await reaper.step())
+
+    assert (await rig.get(run)).status is ExecutionStatus.QUEUED
 
 
 async def test_after_an_outage_the_dead_are_taken_back(rig: Rig) -> None:
-    ada = rig.worker(for_ever)
-    run = await rig.enqueue(await rig.job(PLAIN))
-    await ada.worker.step()
+    _, run = await running(rig)
     reaper = rig.reaper()
     await reaper.step()
 
     rig.clock.advance(LEASE * 2)
-    for _ in range(LEASE // INTERVAL):
-        await reaper.step()
-        rig.clock.advance(INTERVAL)
+    await watch(rig, reaper, LEASE)
 
     assert (await rig.get(run)).status is ExecutionStatus.QUEUED
 

@@ -226,7 +226,7 @@ async def test_a_worker_that_lost_its_lease_stops_and_writes_nothing(
     run = await rig.enqueue(await rig.job(PLAIN))
     await ada.worker.step()
     rig.clock.advance(LEASE + timedelta(seconds=1))
-    await rig.reaper().step()
+    await rig.reap()
     rig.clock.advance(timedelta(minutes=2))
     await bob.work()
 
@@ -251,7 +251,7 @@ async def test_a_late_result_is_refused_and_counted(rig: Rig, caplog: pytest.Log
     run = await rig.enqueue(await rig.job(PLAIN))
     await ada.worker.step()
     rig.clock.advance(LEASE + timedelta(seconds=1))
-    await rig.reaper().step()
+    await rig.reap()
     rig.clock.advance(timedelta(minutes=2))
     await bob.work()
 
@@ -271,7 +271,7 @@ async def test_renewals_keep_a_long_attempt_from_the_reaper(rig: Rig) -> None:
 
     for _ in range(9):
         rig.clock.advance(await ada.heartbeat.step())
-        await rig.reaper().step()
+        await rig.reap()
 
     assert (await rig.get(run)).status is ExecutionStatus.RUNNING
 
@@ -314,7 +314,7 @@ async def test_a_checkpoint_after_the_lease_was_lost_says_so(rig: Rig) -> None:
     await rig.enqueue(await rig.job(PLAIN))
     await ada.worker.step()
     rig.clock.advance(LEASE + timedelta(seconds=1))
-    await rig.reaper().step()
+    await rig.reap()
 
     gate.set()
     await ada.settle()
@@ -378,7 +378,7 @@ async def test_an_attempt_at_most_once_that_was_abandoned_is_never_run_again(rig
     await ada.worker.step()
     rig.clock.advance(LEASE + timedelta(seconds=1))
 
-    await rig.reaper().step()
+    await rig.reap()
     rig.clock.advance(timedelta(hours=1))
     await bob.work()
 

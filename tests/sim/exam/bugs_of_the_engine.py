@@ -105,8 +105,8 @@ BUGS = (
     bug(
         "the reaper takes back what was renewed an instant ago",
         "engine/reaper.py",
-        "expired = await self._executions.expired(now=now, limit=BATCH)",
-        "now += self._lease\n        expired = await self._executions.expired(now=now, limit=BATCH)",
+        "now = self._clock.now()\n        expired",
+        "now = self._clock.now() + self._patience\n        expired",
     ),
     bug(
         "the reaper is not patient after an outage",
@@ -114,6 +114,18 @@ BUGS = (
         "if not self._may_judge() or not expired:",
         "if not expired:",
         caught_by="tests/integration/engine/test_keeping_alive.py",
+    ),
+    bug(
+        "a reaper trusts the store from its first answer on",
+        "engine/reaper.py",
+        "self._heard_at - self._steady_since >= self._patience and ",
+        "",
+    ),
+    bug(
+        "a reaper does not see that the store stood still while it was asked",
+        "engine/reaper.py",
+        "since is not None and heard - asked <= self._late",
+        "since is not None",
     ),
     bug(
         "nobody takes back what a dead worker held",

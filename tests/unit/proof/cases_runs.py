@@ -380,6 +380,40 @@ def a_claim_comes_with_a_lease_that_has_run_out(story: Story, wrong: bool) -> No
     story.read()
 
 
+@case("L11")
+def a_worker_loses_its_run_in_an_outage(story: Story, wrong: bool) -> None:
+    story.job()
+    story.enqueue()
+    story.claim(2)
+    story.start(2)
+    story.fault(10, 40, "freeze", "db")
+    if wrong:
+        story.again(42, Expired)
+        story.exit(43)
+        story.live(at=44, worker="v/1")
+    else:
+        story.beat(41)
+        story.exit(43)
+        story.end(43)
+    story.read()
+
+
+@case("L11")
+def a_worker_dies_in_an_outage(story: Story, wrong: bool) -> None:
+    story.job()
+    story.enqueue()
+    story.claim(2)
+    story.start(2)
+    if not wrong:
+        story.fault(9, None, "kill", "w")
+    story.fault(10, 40, "pool_exhausted", "db")
+    story.again(52, Expired)
+    if wrong:
+        story.exit(53)
+    story.live(at=54, worker="v/1")
+    story.read()
+
+
 @case("L6")
 def a_claim_is_forgotten(story: Story, wrong: bool) -> None:
     story.job()

@@ -231,6 +231,24 @@ def l9(index: Index) -> Findings:
     return found
 
 
+def l11(index: Index) -> Findings:
+    """A worker that is well before and after an outage of the database keeps its work."""
+    found = Findings("L11")
+    for run, segment in index.segments():
+        since, granted = segment.asked_since(index.parameters.lease), segment.last_sign
+        end, holder = segment.end, segment.claim.holder
+        if end is None or since is None or granted is None or end.db is None:
+            continue
+        if index.faults.is_healthy(holder, since, end.db) or not index.faults.is_well(holder, since, end.db):
+            continue  # There was no outage, or more than that.
+        if granted - since > index.parameters.heartbeat:
+            continue  # Asked for before the outage and done after it: the time it is granted for is over.
+        found.checked += 1
+        if _is_expiry(end):
+            found.add(run.entity, f"taken from {holder}, to which nothing happened but an outage.", end)
+    return found
+
+
 def l10(index: Index) -> Findings:
     """Among so many pauses the fence was needed at least once; else nothing was tried."""
     found = Findings("L10")

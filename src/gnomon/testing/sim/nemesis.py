@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextvars import copy_context
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gnomon.engine.clock import LEARN_EVERY
 from gnomon.proof import events
 from gnomon.testing.sim.network import FAIR, Line, Weather
 from gnomon.testing.sim.pen import NEMESIS
-from gnomon.testing.sim.scenario import Fault, FaultKind, Role
+from gnomon.testing.sim.scenario import DATABASE, Fault, FaultKind, Role
 
 if TYPE_CHECKING:
     from gnomon.testing.sim.node import Boot, SimulatedNode
     from gnomon.testing.sim.world import World
 
-DATABASE = "db"
 AWAY = "away"
 WRITTEN_REPLY_LOST = 0.5  # At least. They are few, and it is their loss that this is about.
 KNOWS_THE_TIME = timedelta(seconds=1)
@@ -146,6 +146,8 @@ class Nemesis:
                 return self._down(restart=True)
             case FaultKind.DEAF:
                 return self._deaf()
+            case FaultKind.FREEZE:
+                return self._freeze()
             case FaultKind.SLOW if fault.target == DATABASE:
                 lines = [node.boot.line for node in self._world.nodes.values() if node.boot is not None]
                 return _all([_slow(line, fault.amount) for line in lines])
@@ -171,6 +173,7 @@ class Nemesis:
             ),
             FaultKind.SLOW: lambda: _slow(line, amount),
             FaultKind.SKEW: lambda: _skew(node, amount),
+            FaultKind.EXHAUSTED: lambda: self._exhaust(line),
         }
         return deeds[fault.kind]()
 
@@ -195,6 +198,14 @@ class Nemesis:
             network.is_down -= 1
 
         return up
+
+    def _freeze(self) -> Undo:
+        self._world.network.is_frozen += 1
+        return self._world.network.thaw
+
+    def _exhaust(self, line: Line) -> Undo:
+        line.crowds += 1
+        return partial(self._world.network.uncrowd, line)
 
     def _deaf(self) -> Undo:
         world = self._world

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from math import log
 from random import Random
 from typing import Any, NamedTuple, Protocol, cast
@@ -28,12 +29,13 @@ from gnomon.store.base import (
     WorkerStore,
 )
 from gnomon.store.workflows import DagStore, RunStore, WorkflowStore
-from gnomon.testing.sim.loop import VirtualLoop
+from gnomon.testing.sim.loop import STRAND, Strand, VirtualLoop
 
 # How long a caller waits for an answer that does not come, in seconds.
 PATIENCE = (1.0, 30.0)
 LATE = (5.0, 40.0)
 CLOCK = "clock"
+THAWS_WITHIN = 2.0  # Seconds, on average, until a database that stood still has seen to a question.
 # After these, who does not get the answer cannot know what became of it, and it matters.
 WRITES = frozenset(
     {
@@ -82,6 +84,10 @@ class Line:
     slow: float = 1.0
     weather: Weather = FAIR
     is_dead: bool = field(default=False)
+    # All connections but that of the heartbeat's thread are taken, and these calls wait for one.
+    crowds: int = 0
+    heartbeat: Strand | None = None
+    waiting: list[Callable[[], None]] = field(default_factory=list)
 
 
 class Observer(Protocol):
@@ -95,16 +101,35 @@ class Observer(Protocol):
 class Network:
     def __init__(self, loop: VirtualLoop, *, now: Callable[[], Any], observer: Observer) -> None:
         self.is_down = 0
+        self.is_frozen = 0
         self.calls = 0
         self._loop = loop
         self._now = now
         self._observer = observer
         self._context = copy_context()  # Not a node's: what is on the way is held by nobody.
         self._epoch = 0
+        self._frozen: list[tuple[Call, float, bool]] = []
 
     def restart_store(self) -> None:
         """What is being answered at this moment is not answered."""
         self._epoch += 1
+
+    def thaw(self) -> None:
+        """It does all that it was asked to meanwhile, also what nobody waits for any more."""
+        self.is_frozen -= 1
+        if not self.is_frozen:
+            frozen, self._frozen = self._frozen, []
+            for call, back, is_lost in frozen:
+                self._later(
+                    -log(1.0 - call.line.chance.random()) * THAWS_WITHIN, self._arrive, call, back, is_lost
+                )
+
+    def uncrowd(self, line: Line) -> None:
+        line.crowds -= 1
+        if not line.crowds:
+            waiting, line.waiting = line.waiting, []
+            for send in waiting:
+                send()
 
     async def ask(
         self, line: Line, noun: str, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -128,10 +153,17 @@ class Network:
             else:
                 lost = weather.written_reply_lost if (noun, verb) in WRITES else weather.reply_lost
                 is_lost = fate < weather.refused + weather.late + lost
+        send = partial(self._send, call, there, back, is_lost)
+        if line.crowds and STRAND.get() is not line.heartbeat:
+            line.waiting.append(send)
+        else:
+            send()
+        return await call.answer
+
+    def _send(self, call: Call, there: float, back: float, is_lost: bool) -> None:
         if there + back > PATIENCE[1]:
             self._later(PATIENCE[1], self._fail, call, "no answer in time")
         self._later(there, self._arrive, call, back, is_lost)
-        return await call.answer
 
     def _later(self, delay: float, callback: Callable[..., None], *args: Any) -> None:
         self._loop.call_later(delay, callback, *args, context=self._context)
@@ -141,6 +173,9 @@ class Network:
             self._give_up(call)
         elif self.is_down:
             self._later(back, self._fail, call, "the database is down")
+        elif self.is_frozen:
+            self._frozen.append((call, back, is_lost))
+            self._later(PATIENCE[1], self._fail, call, "no answer in time")
         else:
             self._loop.start(self._serve(call, back, is_lost), self._context)
 

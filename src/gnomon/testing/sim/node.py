@@ -97,7 +97,7 @@ class Boot:
         self.strands = (self.main, self.pulse)
         self._contexts = {strand: _context_of(strand) for strand in self.strands}
         chance = world.chance.fork(f"net:{node.source}")
-        self.line = Line(node.source, SqlStore(world.database), chance, spec.latency)
+        self.line = Line(node.source, SqlStore(world.database), chance, spec.latency, heartbeat=self.pulse)
         self.store = RemoteStore(world.network, self.line)
         # As if the machine had been switched on at some other time.
         self._monotonic_from = chance.uniform(0, 1e6)

@@ -17,6 +17,7 @@ from gnomon.errors import InvalidInput
 from gnomon.testing.sim.behaviour import Behaviour
 from gnomon.testing.sim.chance import Chance
 from gnomon.testing.sim.flow_workload import draw_flow_acts, draw_flows
+from gnomon.testing.sim.outages import OUTAGE, STANDSTILLS, draw_outage, draw_standstills
 from gnomon.testing.sim.scenario import (
     Act,
     Fault,
@@ -34,9 +35,7 @@ CALM_SECOND_HALF = 0.25
 KIND_EXISTS = 0.45
 SWIZZLE = 0.2
 HITS_A_WORKER = 0.5
-OUTAGE = 0.1
 LEASE_MAX = 30.0
-OUTAGE_NUMBER = 1_000_000  # After all others, whose numbers must not change.
 
 # When a world begins: on plain days, and shortly before clocks are changed somewhere. Then there is a job
 # that is due in the time which is lost or repeated.
@@ -88,7 +87,11 @@ PROFILES = {
             "messages get lost, late and slow",
             frozenset({_K.CUT, _K.REFUSED, _K.LATE, _K.LOST_REPLY, _K.SLOW, _K.DEAF}),
         ),
-        Profile("database", "the database goes away", frozenset({_K.DOWN, _K.RESTART, _K.SLOW})),
+        Profile(
+            "database",
+            "the database goes away or stands still",
+            frozenset({_K.DOWN, _K.RESTART, _K.SLOW, _K.FREEZE, _K.EXHAUSTED}),
+        ),
         Profile("clocks", "clocks are wrong and machines sleep", frozenset({_K.SKEW, _K.SUSPEND})),
     )
 }
@@ -105,8 +108,8 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
     workers = [one for one in nodes if one.role is Role.WORKER]
     slots = {queue: sum(one.slots for one in workers if queue in one.queues) for queue in QUEUES}
     jobs = draw_jobs(chance.fork("jobs"), seconds=healed_at, slots=slots)
-    outage = chance.fork("outage")
-    has_outage = bool(PROFILES[profile].kinds & {_K.DOWN}) and outage.random() < OUTAGE
+    outage, kinds = chance.fork("outage"), PROFILES[profile].kinds
+    has_outage = bool(kinds & {_K.DOWN}) and outage.random() < OUTAGE
     setting = chance.fork("setting")
     start = setting.choice(list(STARTS))
     jobs = (*jobs, *[BUSY][:has_outage], *_draw_clock_change(chance.fork("clock change"), start))
@@ -114,7 +117,8 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
     poll, hints = setting.choice((1.0, 2.0, 5.0, 5.0, 5.0)), setting.random() < 0.8
     faults = (
         *_draw_faults(chance.fork("faults"), PROFILES[profile], nodes, until=healed_at, lease=lease),
-        *((_draw_outage(outage, until=healed_at),) if has_outage else ()),
+        *([draw_outage(outage, until=healed_at)] if has_outage else []),
+        *draw_standstills(chance.fork("standstills"), kinds, nodes, until=healed_at, lease=lease),
     )
     clients = [one.name for one in nodes if one.role is Role.CLIENT]
     acts = draw_acts(chance.fork("acts"), jobs, clients, until=healed_at)
@@ -180,13 +184,6 @@ def _acts_without_answer(
     )
 
 
-def _draw_outage(chance: Random, *, until: float) -> Fault:
-    """So long that a job which runs every other second misses more times than it may make up for."""
-    seconds = min(chance.uniform(215, 270), until / 2)
-    at = chance.uniform(30, until - seconds)
-    return Fault(number=OUTAGE_NUMBER, kind=_K.DOWN, at=round(at, 3), seconds=round(seconds, 3))
-
-
 def _draw_nodes(chance: Random) -> tuple[NodeSpec, ...]:
     latency = chance.choice((0.0005, 0.002, 0.01, 0.05))
     counts = {
@@ -213,7 +210,7 @@ def _draw_nodes(chance: Random) -> tuple[NodeSpec, ...]:
 def _draw_faults(
     chance: Random, profile: Profile, nodes: tuple[NodeSpec, ...], *, until: float, lease: float
 ) -> tuple[Fault, ...]:
-    kinds = [kind for kind in FaultKind if kind in profile.kinds]
+    kinds = [kind for kind in FaultKind if kind in profile.kinds - STANDSTILLS]
     if not profile.all_kinds:
         kinds = [kind for kind in kinds if chance.random() < KIND_EXISTS] or kinds[:1]
     if not kinds:

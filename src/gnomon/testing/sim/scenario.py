@@ -16,6 +16,8 @@ from msgspec import Struct
 from gnomon.testing.sim.behaviour import Behaviour
 from gnomon.testing.sim.flows import FlowSpec
 
+DATABASE = "db"  # What a fault hits that hits no node.
+
 
 class Role(StrEnum):
     SCHEDULER = "scheduler"
@@ -115,6 +117,8 @@ class FaultKind(StrEnum):
     DOWN = "down"  # The database.
     RESTART = "restart"  # The database, with all that is being answered.
     DEAF = "deaf"  # Hints get lost.
+    FREEZE = "freeze"  # The database stands still (SIGSTOP), and then answers all that it was asked.
+    EXHAUSTED = "pool_exhausted"  # All connections of a process are taken; its heartbeat has one of its own.
 
 
 class Fault(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -122,7 +126,7 @@ class Fault(Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: FaultKind
     at: float
     seconds: float
-    target: str = "db"
+    target: str = DATABASE
     amount: float = 0.0  # A probability, a factor, or seconds of skew.
 
 
