@@ -1,5 +1,5 @@
 """REST: parse, call, present. Never the engine, never SQL."""
 
-from gnomon.api.application import ROUTES, Api, application
+from gnomon.api.application import ROUTES, Api, application, served_aside
 
-__all__ = ["ROUTES", "Api", "application"]
+__all__ = ["ROUTES", "Api", "application", "served_aside"]

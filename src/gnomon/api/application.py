@@ -32,6 +32,7 @@ from gnomon.api import (
     tenants,
     workers,
 )
+from gnomon.api.aside import Aside, Desk
 from gnomon.api.call import Call
 from gnomon.api.callers import Callers
 from gnomon.api.compression import Gzip
@@ -71,6 +72,27 @@ ROUTES: list[Handler] = [
     *description.ROUTES,
 ]
 
+# What may compute for long, however small the call is: workflows have up to 20,000 tasks, and a job that
+# comes back after a year has all the due times of a year to decide about.
+LONG_ROUTES: list[Handler] = [
+    *dags.ROUTES,
+    *dag_revisions.ROUTES,
+    *dag_runs.ROUTES,
+    *dag_tasks.ROUTES,
+    *backfills.ROUTES,
+    *schedules.ROUTES,
+    *dead_letters.ROUTES,
+    *description.ROUTES,
+    jobs.update_job,
+    jobs.resume_job,
+    jobs.cancel_job,
+    jobs.delete_job,
+    runs.explain_job,
+    executions.explain_execution,
+    executions.cancel_execution,
+]
+_LONG = {handler.fn for handler in LONG_ROUTES}
+
 _RESERVED = frozenset({"request", "socket", "data", "return"})
 
 
@@ -89,8 +111,11 @@ class Api:
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-def application(api: Api, routes: Sequence[Handler] = ROUTES) -> Edge:
-    """An ASGI application. Raises TypeError for a route without a policy."""
+def application(api: Api, routes: Sequence[Handler] = ROUTES, *, desk: Desk | None = None) -> Edge:
+    """An ASGI application. Long calls are served by the desk, if there is one.
+
+    Raises TypeError for a route without a policy.
+    """
     for handler in routes:
         _check(handler)
     now = api.client.now
@@ -102,10 +127,24 @@ def application(api: Api, routes: Sequence[Handler] = ROUTES) -> Edge:
     }
     callers = Callers(api.client, now)
     gate = partial(Gate, callers=callers, rates=Rates(rates, now), body_bytes_max=chosen.body_bytes_max)
-    app = Litestar(
+    app = _framework(api, routes, callers, [gate, partial(Aside, desk=desk), Gzip])
+    for handler in handlers_of(app):
+        handler.opt["query"] = _query_names(handler)
+        handler.opt["is_long"] = handler.fn in _LONG
+    return Edge(app, new_id=api.new_request_id, observe=api.metrics.observe)
+
+
+def served_aside(api: Api) -> Litestar:
+    """The same routes for calls that the gate of `application` has let in: see aside.py."""
+    return _framework(api, ROUTES, Callers(api.client, api.client.now), [Gzip])
+
+
+def _framework(api: Api, routes: Sequence[Handler], callers: Callers, middleware: Sequence[Any]) -> Litestar:
+    return Litestar(
         routes,
         request_class=Call,
-        middleware=[gate, Gzip],
+        request_max_body_size=None,  # The gate knows the limit of each route.
+        middleware=middleware,
         exception_handlers={Exception: answer},
         logging_config=None,
         openapi_config=None,
@@ -113,9 +152,6 @@ def application(api: Api, routes: Sequence[Handler] = ROUTES) -> Edge:
             {"api": api, "callers": callers, "describe": cache(lambda: describe(routes, api.version))}
         ),
     )
-    for handler in handlers_of(app):
-        handler.opt["query"] = _query_names(handler)
-    return Edge(app, new_id=api.new_request_id, observe=api.metrics.observe)
 
 
 def handlers_of(app: Litestar) -> list[Handler]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from uuid import UUID
 from litestar import Request
 
 from gnomon.api.callers import Caller, Callers
+from gnomon.api.reading import read_json
 from gnomon.api.vitals import Vitals
 from gnomon.client import Client
 from gnomon.core.idempotency import Idempotency
@@ -97,9 +99,10 @@ class Call(Request[Any, Any, Any]):
         if key is None:
             return None
         key = key[1:-1] if len(key) > 1 and key[0] == key[-1] == '"' else key
-        asked = json.dumps(json.loads(await self.body() or b"null"), sort_keys=True)
-        what = f"{self.scope['method']} {self.scope['path']} {asked}"
-        return Idempotency(key, sha256(what.encode()).hexdigest())
+        what = sha256(f"{self.scope['method']} {self.scope['path']} ".encode())
+        for part in _sorted_text(read_json(await self.body() or b"null")):
+            what.update(part.encode())
+        return Idempotency(key, what.hexdigest())
 
     def version(self, in_body: int | None) -> int | None:
         """Which version of a job the caller has seen, from the body or the header. Raises InvalidInput."""
@@ -112,3 +115,24 @@ class Call(Request[Any, Any, Any]):
         if in_body is not None and in_body != int(number):
             raise InvalidInput("version", "the body and If-Match name different versions.")
         return int(number)
+
+
+def _sorted_text(value: object) -> Iterator[str]:
+    """What `json.dumps` with sorted keys makes of a value. In pieces: threads have turns between them."""
+    match value:
+        case dict():
+            yield "{"
+            for place, key in enumerate(sorted(value)):
+                yield f"{', ' if place else ''}{json.dumps(key)}: "
+                yield from _sorted_text(value[key]) if isinstance(value[key], list) else [_dumps(value[key])]
+            yield "}"
+        case list():
+            yield "["
+            for place, item in enumerate(value):
+                yield f"{', ' if place else ''}{_dumps(item)}"
+            yield "]"
+        case _:
+            yield _dumps(value)
+
+
+_dumps = json.JSONEncoder(sort_keys=True).encode

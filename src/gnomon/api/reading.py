@@ -37,6 +37,8 @@ _MANY_DIGITS = b"0" * 19
 _DIGITS_ALIKE = bytes.maketrans(b"123456789", b"000000000")
 DIGITS_MAX = 300  # Below the 1024 bits that a document holds.
 QUICK_BYTES_MAX = 64 * 1024
+# The quick parser holds all threads up until it is done. The other one lets them have their turns.
+QUICK_BODY_BYTES_MAX = 1024 * 1024
 
 
 class Form(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -108,7 +110,8 @@ def document_of(value: Any, *, field: str) -> Document:
 def _read_quickly(body: bytes) -> Any:
     """The value, if it is surely what the other parser would read; else UNSET."""
     is_doubtful = (
-        b"\\u" in body
+        len(body) > QUICK_BODY_BYTES_MAX
+        or b"\\u" in body
         or (b"-0" in body and _MINUS_ZERO.search(body))
         or _MANY_DIGITS in body.translate(_DIGITS_ALIKE)
     )

@@ -6,8 +6,9 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from datetime import timedelta
+from functools import partial
 from ipaddress import ip_address
 from random import Random
 from typing import Any
@@ -17,11 +18,13 @@ from granian.server.embed import Server
 
 from gnomon import __version__
 from gnomon.api import Api, application
+from gnomon.api.aside import Desk
 from gnomon.api.metrics import Inside, Metrics
 from gnomon.api.vitals import Vitals
 from gnomon.app.connection import connection_to
+from gnomon.app.desk import desk_for
 from gnomon.app.engine import Engine
-from gnomon.app.opening import AnyDatabase
+from gnomon.app.opening import AnyDatabase, is_in_memory, open_store
 from gnomon.app.process import installed_handlers
 from gnomon.client import Client
 from gnomon.client.keys import NewKey
@@ -61,10 +64,20 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
                 metrics=Metrics(_inside(engine)),
                 version=__version__,
             )
-            async with served(application(api), settings.api, closing=api.closing):
+            async with (
+                _desk(api, engine, settings.database) as desk,
+                served(application(api, desk=desk), settings.api, closing=api.closing),
+            ):
                 yield
     finally:
         await handlers.aclose()
+
+
+def _desk(api: Api, engine: Engine, url: str) -> AbstractAsyncContextManager[Desk | None]:
+    """A database in memory cannot be opened twice, so its calls are all served on the loop."""
+    if is_in_memory(url):
+        return nullcontext()
+    return desk_for(api, engine.hints.announce, partial(open_store, url))
 
 
 async def _show_first_key(client: Client, show: Show) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -18,7 +19,10 @@ from gnomon.client.runs import Runs
 from gnomon.client.surroundings import Surroundings
 from gnomon.client.tenants import Tenants
 from gnomon.client.workers import Workers
+from gnomon.core.ids import IdSource
 from gnomon.core.job import TenantId
+from gnomon.store.hints import Topic
+from gnomon.store.workflows import WorkflowStore
 
 
 class Client:
@@ -50,3 +54,7 @@ class Client:
     def of(self, tenant_id: TenantId) -> Client:
         """The same verbs for another tenant. Cheap: one for each request is fine."""
         return Client(replace(self._surroundings, tenant_id=tenant_id))
+
+    def on(self, store: WorkflowStore, ids: IdSource, *, announce: Callable[[Topic], None]) -> Client:
+        """The same verbs on another store, in a loop of its own, which must not wait by `ends` or `bells`."""
+        return Client(replace(self._surroundings, store=store, ids=ids, announce=announce))

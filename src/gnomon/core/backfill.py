@@ -29,6 +29,7 @@ BackfillId = NewType("BackfillId", UUID)
 CONCURRENCY_MAX = 100
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 BACKFILL_RUNS_MAX = 10_000
+TIMES_PER_RUN_MAX = 10  # How many times are looked at for each that may run: a second of work, and no more.
 
 
 class Existing(StrEnum):
@@ -85,8 +86,9 @@ def plan_backfill(
         reason = reason or _reason_to_leave_out(existing, runs.get(at))
         if reason is not None:
             left_out[reason] = left_out.get(reason, 0) + 1
-            if sum(left_out.values()) > 100 * runs_max:
-                raise InvalidInput("start", "is too far away; take a shorter range.")
+            if sum(left_out.values()) > TIMES_PER_RUN_MAX * runs_max:
+                most = TIMES_PER_RUN_MAX * runs_max
+                raise InvalidInput("start", f"more than {most} times are left out; take a shorter range.")
         elif len(times) == runs_max:
             raise InvalidInput("end", f"more than {runs_max} runs; take a shorter range.")
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from uuid import UUID
 
 from gnomon.core.dag import Dag, DagChange, DagRevision, NewDag, task_revision
@@ -21,6 +22,8 @@ from gnomon.store.lanes import Lanes, lane_of
 from gnomon.store.rows import INTEGER_MAX, LAST_ID, definition_columns
 from gnomon.store.run_rows import dag_of, dag_revision_of
 
+# A statement is packed in one go, during which no other thread has a turn.
+TASKS_AT_ONCE = 2000
 _TASK = (
     "revision", "lane_id", "kind", "queue", "capabilities", "priority", "timeout_seconds", "delivery",
     "payload", "retry", "schedule",
@@ -150,15 +153,20 @@ class SqlDags:
             definition=kept.definition.text,
             now=now,
         )
-        rows = []
-        for task, definition in _definitions(plan).items():
-            columns = definition_columns(definition, self._lanes.known[lane_of(tenant_id, definition)])
-            values = columns | {"revision": task_revision(base, task)}
-            rows.append(tuple(values[name] for name in _TASK))
-        await session.fetch(
-            "dag_tasks_add", Rows("new_task", _TASK, rows), dag_id=dag_id, tenant_id=tenant_id, now=now
-        )
+        tasks = iter(_definitions(plan).items())
+        while batch := list(islice(tasks, TASKS_AT_ONCE)):
+            rows = [self._task_row(tenant_id, base, task, definition) for task, definition in batch]
+            await session.fetch(
+                "dag_tasks_add", Rows("new_task", _TASK, rows), dag_id=dag_id, tenant_id=tenant_id, now=now
+            )
         return base
+
+    def _task_row(
+        self, tenant_id: TenantId, base: int, task: int, definition: Definition
+    ) -> tuple[object, ...]:
+        columns = definition_columns(definition, self._lanes.known[lane_of(tenant_id, definition)])
+        values = columns | {"revision": task_revision(base, task)}
+        return tuple(values[name] for name in _TASK)
 
 
 def _definitions(plan: Plan) -> dict[int, Definition]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from uuid import UUID
 
 from gnomon.core.document import Document
@@ -14,6 +15,9 @@ from gnomon.store.database import Session
 TASKS_REMEMBERED_MAX = 200_000
 # What was kept was checked by the limits of its day.
 _NO_LIMITS = GraphLimits(tasks_max=1 << 30, edges_max=1 << 30)
+
+
+LOOP_CHARS_MAX = 64 * 1024
 
 
 class UnreadablePlan(Exception):
@@ -33,8 +37,10 @@ class Plans:
         plan = self._known.get((dag_id, base))
         if plan is None:
             rows = await session.fetch("dag_plan", dag_id=dag_id, base=base)
+            text: str = rows[0]["definition"]
             try:
-                plan = Plan.of(read_workflow(Document(rows[0]["definition"]).value), _NO_LIMITS)
+                # A large one takes a second to read. The loop goes on meanwhile.
+                plan = await asyncio.to_thread(_plan, text) if len(text) > LOOP_CHARS_MAX else _plan(text)
             except Exception as error:  # It was checked when it was kept, so this can be anything.
                 raise UnreadablePlan(f"its definition cannot be read: {error}") from error
             self._remember(dag_id, base, plan)
@@ -47,3 +53,7 @@ class Plans:
             self._known.clear()
             self._tasks = len(plan.graph.names)
         self._known[dag_id, base] = plan
+
+
+def _plan(text: str) -> Plan:
+    return Plan.of(read_workflow(Document(text).value), _NO_LIMITS)

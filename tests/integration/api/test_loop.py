@@ -1,0 +1,251 @@
+"""Nothing holds the loop of an API node up: every route is called with the largest input that it takes.
+
+A ticker on the loop notes how much processor time was used between two of its ticks: by the thread of the
+loop itself, and by all threads of the process, one of which may not let go. Time in which a busy machine let
+neither of them run does not count. Collections of garbage are switched off: they happen anywhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from gnomon.api import application
+from gnomon.api.application import ROUTES
+from gnomon.app import open_store
+from gnomon.app.desk import desk_for
+from gnomon.handlers.registry import Registry
+from tests.conftest import BUNDLED, StartServer
+from tests.contract.grounds import PostgresGround, SqliteGround
+from tests.integration.api.conftest import BASE, Office
+
+LOOP_SECONDS_MAX = 0.05
+# Of all threads. Several times as much: on a busy machine, one may run for a while although the loop could.
+PROCESS_SECONDS_MAX = 0.25
+TICK_SECONDS = 0.001
+# As many as there may be; fewer on PostgreSQL, where only what the store does differs.
+TASKS, EDGES_EACH = {"sqlite": 20_000, "postgres": 4000}, 5
+BATCH = 1000
+DOCUMENT = {"numbers": list(range(2500))}  # A thousand of them are nearly as large as a batch may be.
+URL = "https://example.com"
+PLAIN = {"Accept-Encoding": "identity", "Content-Type": "application/json"}
+
+
+@dataclass
+class Watchdog:
+    """How long the loop was kept at most since `begin`, in seconds of its thread and of the process."""
+
+    kept: float = 0.0
+    kept_by_all: float = 0.0
+    _thread_at: float = field(default_factory=time.thread_time)
+    _process_at: float = field(default_factory=time.process_time)
+
+    def begin(self) -> None:
+        self._thread_at, self._process_at = time.thread_time(), time.process_time()
+        self.kept, self.kept_by_all = 0.0, 0.0
+
+    def tick(self) -> None:
+        thread_at, process_at = time.thread_time(), time.process_time()
+        self.kept = max(self.kept, thread_at - self._thread_at)
+        self.kept_by_all = max(self.kept_by_all, process_at - self._process_at)
+        self._thread_at, self._process_at = thread_at, process_at
+        asyncio.get_running_loop().call_later(TICK_SECONDS, self.tick)
+
+    @property
+    def was_kept_too_long(self) -> bool:
+        return self.kept > LOOP_SECONDS_MAX or self.kept_by_all > PROCESS_SECONDS_MAX
+
+
+@dataclass
+class Node:
+    """An API with a desk for long calls, and what each call kept its loop for."""
+
+    office: Office
+    tasks: int
+    watchdog: Watchdog = field(default_factory=Watchdog)
+    too_long: dict[str, tuple[float, float]] = field(default_factory=dict)
+    good_below: int = 300
+
+    async def call(self, method: str, path: str, body: object = None, **headers: str) -> Any:
+        content = None if body is None else json.dumps(body).encode()
+        request = self.office.http.build_request(method, path, content=content, headers=PLAIN | headers)
+        self.watchdog.begin()
+        # Not read here: what a caller does with the answer is not the node's.
+        answer = await asyncio.create_task(self.office.http.send(request))
+        await asyncio.sleep(2 * TICK_SECONDS)
+        if self.watchdog.was_kept_too_long:
+            self.too_long[f"{method} {path[:60]}"] = (self.watchdog.kept, self.watchdog.kept_by_all)
+        assert answer.status_code < self.good_below, f"{method} {path[:60]}: {answer.text[:300]}"
+        return answer.json() if "json" in answer.headers["content-type"] else None
+
+    def routes_left(self) -> set[tuple[str, str]]:
+        """Routes that nobody has called yet, as they are counted."""
+        called = {(method, route) for method, route, _ in self.office.api.metrics._requests}
+        known = {
+            (method, path)
+            for route in ROUTES
+            if not route.opt.get("is_stream")
+            for method in getattr(route, "http_methods", ())
+            if method != "HEAD"
+            for path in route.paths
+        }
+        return {(method, _bare(path)) for method, path in known} - {(m, _bare(p)) for m, p in called}
+
+
+def _bare(path: str) -> str:
+    return path.replace(":str}", "}")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def node(
+    request: pytest.FixtureRequest, tmp_path: Path, postgres: StartServer, handlers: Registry
+) -> AsyncIterator[Node]:
+    ground: Any
+    if request.param == "sqlite":
+        ground = SqliteGround(tmp_path)
+        await ground.prepare()
+        url = f"sqlite://{tmp_path / '1.db'}"
+    else:
+        ground = PostgresGround(postgres(BUNDLED), f"loop_{uuid4().hex[:8]}")
+        await ground.prepare()
+        url = ground._dsn
+    office = Office(await ground.fresh(rescan=timedelta(0)), handlers)
+    await office.open()
+    async with desk_for(office.api, office.announce, partial(open_store, url, rescan=timedelta(0))) as desk:
+        await office.http.aclose()
+        office.http = httpx.AsyncClient(
+            transport=httpx.ASGITransport(application(office.api, desk=desk)),
+            base_url=BASE,
+            headers=await office.key("admin"),
+            timeout=None,
+        )
+        node = Node(office, TASKS[request.param])
+        with _without_collections():
+            node.watchdog.tick()
+            yield node
+        await office.http.aclose()
+    await office.store.close()
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def workflow(tasks: int, path: str) -> dict[str, Any]:
+    names = [f"task{place}" for place in range(tasks)]
+    payload = {"url": f"https://example.com/{path}"}
+    return {
+        "name": "large",
+        "cron_expression": "*/5 * * * *",
+        "tasks": [
+            {
+                "name": own,
+                "kind": "http",
+                "payload": payload,
+                "depends_on": names[max(0, at - EDGES_EACH) : at],
+            }
+            for at, own in enumerate(names)
+        ],
+    }
+
+
+async def test_no_call_holds_the_loop(node: Node) -> None:
+    await _call_workflows(node)
+    await _call_with_batches(node)
+    await _call_the_rest(node)
+    assert not node.too_long
+
+
+async def _call_workflows(node: Node) -> None:
+    call = node.call
+    dag = (await call("POST", "/v1/dags", workflow(node.tasks, "n" * 300)))["dag_id"]
+    await call("PUT", f"/v1/dags/{dag}", workflow(node.tasks, "n"), **{"Idempotency-Key": "again"})
+    for path in ("", "/diff", "/revisions?limit=1000", "/revisions/1", "/runs?limit=1000", "/backfills"):
+        await call("GET", f"/v1/dags/{dag}{path}")
+    await call("GET", "/v1/dags?limit=1000")
+    month = {"start": "2025-12-01", "end": "2026-01-01", "existing": "all"}
+    await call("POST", f"/v1/dags/{dag}/backfills/preview", month)
+    backfill = (await call("POST", f"/v1/dags/{dag}/backfills", month | {"existing": "skip_existing"}))[
+        "backfill_id"
+    ]
+    await call("GET", f"/v1/backfills/{backfill}")
+    await call("GET", f"/v1/backfills/{backfill}/runs?limit=1000")
+    for act in ("pause", "resume", "cancel"):
+        await call("POST", f"/v1/backfills/{backfill}/{act}")
+    for act in ("pause", "resume"):
+        await call("POST", f"/v1/dags/{dag}/{act}")
+    run = (await call("POST", f"/v1/dags/{dag}/trigger"))["dag_run_id"]
+    await call("GET", f"/v1/dag-runs/{run}")
+    await call("GET", f"/v1/dag-runs/{run}/tasks?limit=1000")
+    await call("GET", f"/v1/executions/{run}/explain")
+    await call("GET", f"/v1/jobs/{dag}/explain")
+    for act in ("pause", "resume", "cancel", "rerun"):
+        await call("POST", f"/v1/dag-runs/{run}/{act}", {} if act == "rerun" else None)
+    await call("DELETE", f"/v1/dags/{dag}")
+
+
+async def _call_with_batches(node: Node) -> None:
+    call, office = node.call, node.office
+    jobs = [
+        {"name": f"job{at}", "kind": "http", "payload": {"url": URL, "json": DOCUMENT}} for at in range(BATCH)
+    ]
+    await call("POST", "/v1/jobs/batch", {"jobs": jobs}, **{"Idempotency-Key": "jobs"})
+    await call("GET", "/v1/jobs?limit=1000")
+    job = (await call("POST", "/v1/jobs", {"name": "report", "kind": "http", "payload": {"url": URL}}))[
+        "job_id"
+    ]
+    wishes = {"executions": [{"input": DOCUMENT}] * BATCH}
+    await call("POST", f"/v1/jobs/{job}/executions/batch", wishes, **{"Idempotency-Key": "runs"})
+    await call("GET", "/v1/executions?limit=1000")
+    await call("GET", f"/v1/jobs/{job}/executions?limit=1000")
+
+    await office.register("ada", slots=BATCH, kinds=frozenset({"http"}))
+    leases = await office.claim(limit=BATCH, kinds=["http"])
+    held = [
+        {"execution_id": str(one.claim.execution_id), "claim": one.claim.number}
+        for one in leases[: BATCH - 1]
+    ]
+    await call("POST", "/v1/leases/renew", {"worker_id": "ada", "leases": held})
+    states = [one | {"state": DOCUMENT, "progress": 0.5} for one in held]
+    await call("POST", "/v1/leases/checkpoint", {"worker_id": "ada", "checkpoints": states})
+    lines = [
+        held[at % len(held)] | {"number": at + 1, "level": "info", "message": "m" * 1300}
+        for at in range(10_000)
+    ]
+    await call("POST", "/v1/leases/logs", {"worker_id": "ada", "lines": lines})
+    results = [one | {"outcome": "succeeded", "result": DOCUMENT} for one in held]
+    await call("POST", "/v1/leases/complete", {"worker_id": "ada", "completions": results})
+    rare = {"cron_expression": "0 0 29 2 1", "timezone": "America/New_York", "limit": 1000}
+    await call("POST", "/v1/schedules/preview", rare)
+    for path in ("/openapi.json", "/docs", "/metrics", "/livez", "/readyz", "/version"):
+        await call("GET", path)
+
+
+async def _call_the_rest(node: Node) -> None:
+    """Each with as much as it reads. Most of it is refused, which takes reading it."""
+    node.good_below = 500
+    large = {"metadata": "m" * 1_000_000}
+    for method, path in sorted(node.routes_left()):
+        some_id = str(uuid4())
+        filled = "/".join(some_id if part.startswith("{") else part for part in path.split("/"))
+        await node.call(method, filled, large if method in ("POST", "PUT") else None)
+    assert not node.routes_left()
