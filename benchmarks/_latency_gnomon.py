@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from random import Random
 from time import monotonic
 
-from benchmarks._turns import note_start, produce
+from benchmarks._turns import Enqueue, note_start, produce
 from gnomon.app.opening import open_hints, open_store
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, NewExecution
 from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.retry import Backoff, RetryPolicy
 from gnomon.engine.clock import StoreClock
 from gnomon.handlers.functions import Functions
 from gnomon.store.hints import Hints, Topic
 from gnomon.store.sql_store import SqlStore
+
+# Between a twentieth of a second and two polls, none a multiple of another.
+DELAYS = [timedelta(milliseconds=53 + 97 * n) for n in range(20)]
+BACKOFF = timedelta(milliseconds=700)
 
 functions = Functions(home=f"{__name__}:functions")
 
@@ -26,36 +31,61 @@ async def start(n: int) -> None:
     note_start(n, at=monotonic())
 
 
+async def again(n: int) -> None:
+    """Fails once. Notes how long after the end of its backoff the second attempt began."""
+    if n not in failed_at:
+        failed_at[n] = monotonic()
+        raise ValueError("once more")
+    note_start(n, at=monotonic() - failed_at[n] - BACKOFF.total_seconds())
+
+
+failed_at: dict[int, float] = {}
 functions.add("start", start)
+functions.add("again", again)
 
 
-async def make_job(store: SqlStore, clock: StoreClock, ids: IdSource) -> Job:
+async def ways(store: SqlStore, hints: Hints, clock: StoreClock, ids: IdSource) -> dict[str, Enqueue]:
+    """By name: what to do at once, what after a delay, and what twice."""
+    jobs = {name: await _make_job(store, clock, ids, name) for name in ("start", "again")}
+
+    async def enqueue(job: Job, n: int, *, delay: timedelta = timedelta(0)) -> None:
+        now = clock.now()
+        given = Document(f'{{"n":{n}}}')
+        asked = NewExecution(ExecutionId(ids.next(now)), job.id, input=given, due=now + delay)
+        await store.executions.enqueue(DEFAULT_TENANT, [asked], now=now)
+        hints.announce(Topic.LATER if delay else Topic.WORK)
+
+    async def at_once(n: int) -> None:
+        await enqueue(jobs["start"], n)
+
+    async def delayed(n: int) -> float:
+        delay = DELAYS[n % len(DELAYS)]
+        asked = monotonic()
+        await enqueue(jobs["start"], n, delay=delay)
+        return asked + delay.total_seconds()
+
+    async def retried(n: int) -> float:
+        await enqueue(jobs["again"], n)
+        return 0.0
+
+    return {"at_once": at_once, "delayed": delayed, "retried": retried}
+
+
+async def _make_job(store: SqlStore, clock: StoreClock, ids: IdSource, function: str) -> Job:
     now = clock.now()
-    definition = Definition(kind="python", payload=Document('{"function":"start"}'))
+    retry = RetryPolicy(backoff=Backoff.FIXED, backoff_base=BACKOFF, jitter=0)
+    definition = Definition("python", payload=Document(f'{{"function":"{function}"}}'), retry=retry)
     [job] = await store.jobs.create(
-        [NewJob(JobId(ids.next(now)), DEFAULT_TENANT, "start", definition, None)], now=now
+        [NewJob(JobId(ids.next(now)), DEFAULT_TENANT, function, definition, None)], now=now
     )
     return job
-
-
-def enqueuer(
-    store: SqlStore, hints: Hints, clock: StoreClock, ids: IdSource, job: Job
-) -> Callable[[int], Awaitable[None]]:
-    async def enqueue(n: int) -> None:
-        now = clock.now()
-        asked = NewExecution(ExecutionId(ids.next(now)), job.id, input=Document(f'{{"n":{n}}}'))
-        await store.executions.enqueue(DEFAULT_TENANT, [asked], now=now)
-        hints.announce(Topic.WORK)
-
-    return enqueue
 
 
 async def main(url: str) -> None:
     store, hints, ids = await open_store(url), open_hints(url), IdSource(Random(1))
     clock = StoreClock(store.clock)
     await clock.learn()
-    job = await make_job(store, clock, ids)
-    await produce(enqueuer(store, hints, clock, ids, job))
+    await produce(await ways(store, hints, clock, ids))
     await hints.close()
     await store.close()
 

@@ -38,7 +38,7 @@ async def produce_jobs() -> None:
     async def enqueue(n: int) -> None:
         await queries.enqueue("start", str(n).encode())
 
-    await produce(enqueue)
+    await produce({"at_once": enqueue})
 
 
 if __name__ == "__main__":

@@ -6,6 +6,9 @@ take turns of one second, so a noisy machine disturbs both alike. The clock is t
 processes of a machine share.
 
 On SQLite there is one process, since a file belongs to one.
+
+Then the same of Gnomon alone for what is due later: from the due time of a delayed run, and from the end of
+the backoff of a retry, to the first line of the handler.
 """
 
 from __future__ import annotations
@@ -27,8 +30,8 @@ from uuid import uuid4
 
 from rich.progress import Progress
 
-from benchmarks import Report
-from benchmarks._latency_gnomon import enqueuer, functions, make_job
+from benchmarks import Report, _latency_gnomon
+from benchmarks._latency_gnomon import functions, ways
 from benchmarks._turns import EVERY_SECONDS, STARTS, take_turn
 from gnomon.app import open_database
 from gnomon.app.engine import EngineOptions, open_engine
@@ -49,7 +52,10 @@ TURNS = 20
 # Not counted: connections are made and statements prepared.
 WARM_UP_TURNS = 2
 PATIENCE_SECONDS = 30.0
+AT_ONCE = "at_once"
+LATER = ("delayed", "retried")
 STOP_SECONDS_MAX = 20.0
+LATE_MS_MAX = 50.0
 
 
 @dataclass
@@ -60,11 +66,11 @@ class System:
     starts: Path
     turns: int = 0
 
-    def take_turn(self) -> list[float]:
-        """Seconds between enqueue and start, of each job of one turn."""
+    def take_turn(self, way: str = AT_ONCE) -> list[float]:
+        """Seconds between enqueue or due time and start, of each job of one turn."""
         assert self.producer.stdin is not None
         assert self.producer.stdout is not None
-        self.producer.stdin.write(f"{self.turns * PER_TURN} {PER_TURN}\n")
+        self.producer.stdin.write(f"{way} {self.turns * PER_TURN} {PER_TURN}\n")
         self.producer.stdin.flush()
         self.turns += 1
         answer = self.producer.stdout.readline()
@@ -122,9 +128,9 @@ def open_gnomon(dsn: str, folder: Path, stack: ExitStack) -> System:
     starts, log = folder / "gnomon.starts", folder / "gnomon.log"
     starts.touch()
     gnomon = Path(sys.executable).with_name("gnomon")
-    app = ("--app", f"{enqueuer.__module__}:functions")
+    app = ("--app", f"{_latency_gnomon.__name__}:functions")
     stack.enter_context(process(gnomon, "up", *app, "--database", dsn, env={STARTS: str(starts)}, log=log))
-    producer = (sys.executable, "-m", enqueuer.__module__, dsn)
+    producer = (sys.executable, "-m", _latency_gnomon.__name__, dsn)
     return System(stack.enter_context(process(*producer, env={}, log=log)), starts)
 
 
@@ -159,10 +165,12 @@ def measure_postgres(progress: Progress) -> dict[str, list[float]]:
                 if turn >= WARM_UP_TURNS:
                     took[name] += seconds
             progress.update(task, completed=turn + 1 - WARM_UP_TURNS)
+        for way in LATER:
+            took[way] = [late for _ in range(TURNS) for late in systems["gnomon"].take_turn(way)]
     return took
 
 
-async def measure_sqlite() -> list[float]:
+async def measure_sqlite() -> dict[str, list[float]]:
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite://{folder}/gnomon.db"
         starts = Path(folder) / "starts"
@@ -173,11 +181,13 @@ async def measure_sqlite() -> list[float]:
         worker = WorkerOptions(Registration(WorkerId("bench"), uuid4(), "here", 10, handlers.kinds), handlers)
         async with open_engine(EngineOptions(url, seed=1, worker=worker)) as engine:
             node = asyncio.create_task(engine.node.run())
-            job = await make_job(engine.store, engine.clock, engine.ids)
-            enqueue = enqueuer(engine.store, engine.hints, engine.clock, engine.ids, job)
-            await take_turn(enqueue, 0, WARM_UP_TURNS * PER_TURN)
-            asked = await take_turn(enqueue, WARM_UP_TURNS * PER_TURN, TURNS * PER_TURN)
-            took = await asyncio.to_thread(waits, starts, asked)
+            enqueue = await ways(engine.store, engine.hints, engine.clock, engine.ids)
+            await take_turn(enqueue[AT_ONCE], 0, WARM_UP_TURNS * PER_TURN)
+            took, first = {}, WARM_UP_TURNS * PER_TURN
+            for way in (AT_ONCE, *LATER):
+                asked = await take_turn(enqueue[way], first, TURNS * PER_TURN)
+                took[way] = await asyncio.to_thread(waits, starts, asked)
+                first += TURNS * PER_TURN
             engine.node.drain()
             await node
         await handlers.aclose()
@@ -202,11 +212,14 @@ def run() -> Report:
     with Progress(transient=True) as progress:
         took = measure_postgres(progress)
         progress.add_task("SQLite", total=None)
-        took["sqlite"] = asyncio.run(measure_sqlite())
+        sqlite = asyncio.run(measure_sqlite())
+        took["sqlite"] = sqlite[AT_ONCE]
+    sqlite_later = {way: percentiles(sqlite[way]) for way in LATER}
     found = {name: percentiles(seconds) for name, seconds in took.items()}
     (p50, p99), (peer_p50, peer_p99), (sqlite_p50, sqlite_p99) = (
         found[name] for name in ("gnomon", "pgqueuer", "sqlite")
     )
+    later = {"postgres": {way: found[way] for way in LATER}, "sqlite": sqlite_later}
     lines = [
         f"{'':14}{'p50 ms':>10}{'p99 ms':>10}",
         f"{'PostgreSQL':14}{p50:>10}{p99:>10}   goal: p50 no worse than pgqueuer's",
@@ -214,7 +227,17 @@ def run() -> Report:
         f"{'SQLite':14}{sqlite_p50:>10}{sqlite_p99:>10}",
     ]
     numbers = {
-        "postgres": {"p50_ms": p50, "p99_ms": p99, "pgqueuer_p50_ms": peer_p50},
-        "sqlite": {"p50_ms": sqlite_p50, "p99_ms": sqlite_p99},
+        "postgres": {"p50_ms": p50, "p99_ms": p99, "pgqueuer_p50_ms": peer_p50, **_late(later["postgres"])},
+        "sqlite": {"p50_ms": sqlite_p50, "p99_ms": sqlite_p99, **_late(later["sqlite"])},
     }
+    lines += [
+        f"{f'{name}, {way}':22}{one[way][0]:>6}{one[way][1]:>10}   goal: p99 below {LATE_MS_MAX:g}"
+        for name, one in later.items()
+        for way in LATER
+    ]
     return Report("\n".join(lines), numbers)
+
+
+def _late(later: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+    (delayed_p50, delayed_p99), (_, retry_p99) = later["delayed"], later["retried"]
+    return {"delayed_p50_ms": delayed_p50, "delayed_p99_ms": delayed_p99, "retry_p99_ms": retry_p99}

@@ -25,7 +25,19 @@ from gnomon.store.sql_store import SqlStore
 from tests.concurrency import workflow_plans
 from tests.concurrency.plans import Call, Mode, Overheard, plan_of, read_whole, scans_of
 from tests.conftest import BUNDLED, MakeDatabase, StartServer
-from tests.contract.given import DONE, FAILED, MINUTE, NOW, ask, claim, create_one, decided, new_id, new_job
+from tests.contract.given import (
+    DONE,
+    FAILED,
+    MINUTE,
+    NOW,
+    ask,
+    claim,
+    create_one,
+    decided,
+    new_id,
+    new_job,
+    request,
+)
 from tests.postgres import PostgresServer, bundled_server
 
 ROWS, RUNS = 1_000_000, 30_000
@@ -194,6 +206,7 @@ async def use_every_hot_verb(store: SqlStore) -> None:
     job = await create_one(store)
     await store.executions.enqueue(DEFAULT_TENANT, [ask(job) for _ in range(3)], now=NOW)
     leased = await claim(store, limit=3)
+    await store.executions.next_due(request(), after=NOW)
     await store.executions.renew([one.claim for one in leased], lease_until=NOW + LEASE * 2)
     ended, *decisions = [
         decided(one, outcome) for one, outcome in zip(leased, [DONE, DONE, FAILED], strict=True)
@@ -237,6 +250,7 @@ async def pass_the_gates(store: SqlStore) -> None:
     await store.schedules.live([job.id])
     await store.executions.admit([needed.id], now=NOW, limit=100)
     assert (await store.executions.gated(now=NOW, limit=100)).next
+    await store.executions.next_gated(after=NOW)
 
 
 async def read_every_page(store: SqlStore) -> None:

@@ -37,7 +37,7 @@ async def use_every_verb_of_workflows(flows: WorkflowStore) -> None:
     waits = {"name": "paid", "depends_on": ["d"], "event": {"name": "paid", "correlation": "x"}}
     asks = {"name": "fine", "depends_on": ["paid"], "approval": {}}
     dag = await create_dag(flows, [*tasks, waits, asks], NAME)
-    assert not await flows.runs.wait_for_us(now=NOW)
+    assert not (await flows.runs.wait_for_us(now=NOW)).is_due
     run_id = await start_run(flows, dag)
     [first] = await claim(flows, kinds=frozenset({KIND}))
     both = await handed_over(flows, first)

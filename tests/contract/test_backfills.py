@@ -259,7 +259,7 @@ async def test_the_numbers_of_a_backfill_that_begins_no_more_runs_follow_those_u
     assert await states(flows, backfill) == "CFX" + rest
     found = await look(flows, backfill)
     assert (found.running, found.completed, found.failed) == (0, 1, 1)
-    assert not await flows.runs.wait_for_us(now=NOW)
+    assert not (await flows.runs.wait_for_us(now=NOW)).is_due
 
 
 async def test_a_run_of_a_paused_backfill_that_is_cancelled_before_it_began_is_settled(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from gnomon.core.execution import AttemptOutcome, ExecutionId, WaitsFor
 from gnomon.core.explaining import Needed, Place
 from gnomon.core.job import DEFAULT_TENANT, Definition
@@ -122,6 +124,38 @@ async def test_those_who_come_first_are_counted_in_the_order_of_a_claim(store: S
     assert [await ahead(one) for one in (urgent, first, second, later)] == [0, 1, 2, 3]
     assert await ahead(second, kinds=frozenset({"echo", "other"})) == 3
     assert await ahead(second, limit=1) == 1
+
+
+async def test_the_next_due_time_of_what_a_worker_may_run_is_known(store: Store) -> None:
+    job = await create_one(store)
+    other = await create_one(store, new_job(definition=Definition("other")))
+    far = await create_one(store, new_job(definition=Definition("echo", queue="far")))
+    await enqueue(store, ask(job), ask(job, due=NOW + HOUR), ask(job, due=NOW + MINUTE, priority=0))
+    await enqueue(store, ask(other, due=NOW + MINUTE / 2), ask(far, due=NOW + MINUTE / 3))
+
+    async def next_due(after: datetime, **offer: object) -> datetime | None:
+        return await store.executions.next_due(request(**offer), after=after)
+
+    assert await next_due(NOW - HOUR) == NOW
+    assert await next_due(NOW) == NOW + MINUTE
+    assert await next_due(NOW + MINUTE) == NOW + HOUR
+    assert await next_due(NOW + HOUR) is None
+    assert await next_due(NOW, kinds=frozenset({"echo", "other"})) == NOW + MINUTE / 2
+    assert await next_due(NOW, queues=frozenset({"far"})) == NOW + MINUTE / 3
+    assert await next_due(NOW, kinds=frozenset({"nothing"})) is None
+
+
+async def test_what_runs_or_waits_for_a_slot_is_not_due_for_a_worker(store: Store) -> None:
+    job = await create_one(store, new_job(definition=Definition("echo", max_concurrent=1)))
+    await enqueue(store, ask(job), ask(job), ask(job, due=NOW + MINUTE), ask(job, due=NOW + HOUR))
+
+    assert await store.executions.next_due(request(), after=NOW - HOUR) == NOW
+    assert len(await claim(store)) == 1
+    assert await store.executions.next_due(request(), after=NOW - HOUR) is None
+
+    assert await store.executions.next_gated(after=NOW - HOUR) == NOW
+    assert await store.executions.next_gated(after=NOW) == NOW + MINUTE
+    assert await store.executions.next_gated(after=NOW + HOUR) is None
 
 
 async def test_a_claim_is_held_until_somebody_ends_it(store: Store) -> None:

@@ -599,15 +599,21 @@ async def test_runs_of_a_workflow_that_is_gone_are_stopped(flows: WorkflowStore)
 
 async def test_runs_and_holds_whose_time_has_come_wait_for_us(flows: WorkflowStore) -> None:
     async def do_wait(now: datetime) -> bool:
-        return await flows.runs.wait_for_us(now=now)
+        return (await flows.runs.wait_for_us(now=now)).is_due
+
+    async def next_due(now: datetime) -> datetime | None:
+        return (await flows.runs.wait_for_us(now=now)).next_due
 
     dag = await create_dag(flows, [{"name": "gate", "approval": {"timeout_seconds": 60}}])
     assert not await do_wait(NOW)
     await enqueue(flows, ask(dag.job, due=NOW + MINUTE))
+    assert (await next_due(NOW), await next_due(NOW + MINUTE)) == (NOW + MINUTE, None)
     assert (await do_wait(NOW), await do_wait(NOW + MINUTE)) == (False, True)
 
     assert await flows.runs.start(now=NOW + MINUTE, limit=10) == 1
     assert (await do_wait(NOW + MINUTE), await do_wait(NOW + 2 * MINUTE)) == (False, True)
+
+    assert await next_due(NOW + MINUTE) == NOW + 2 * MINUTE
 
     assert await flows.runs.expire(now=NOW + 2 * MINUTE, limit=10) == 1
     assert not await do_wait(NOW + HOUR)

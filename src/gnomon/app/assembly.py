@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from gnomon.engine.clock import ClockKeeper, StoreClock
 from gnomon.engine.conductor import Conductor
 from gnomon.engine.maintenance import Maintenance
 from gnomon.engine.node import Node
+from gnomon.engine.outlook import PAUSE_MIN
 from gnomon.engine.reaper import Reaper
 from gnomon.engine.recycler import Recycler
 from gnomon.engine.scheduler import BATCH, Scheduler
@@ -60,7 +62,12 @@ class Assembly:
         self.services: list[Service] = [ClockKeeper(clock)]
         self.recycler: Recycler | None = None
         self.shards_held: Callable[[], Collection[int] | None] = lambda: None
-        self.on_hint: dict[Topic, Callable[[], None]] = {}
+        self._announce_work = partial(hints.announce, Topic.WORK)
+        self._announce_later = partial(hints.announce, Topic.LATER)
+        self._announce_cancel = partial(hints.announce, Topic.CANCEL)
+        self.on_hint: dict[Topic, Callable[[], None]] = {Topic.LATER: self._expect_soon}
+        self.expecting: list[Callable[[], None]] = []  # Told when something was put off.
+        self._is_expecting = False
 
     def node(self, stack: AsyncExitStack) -> Node:
         """What the process drives. What the stack holds goes with it."""
@@ -76,45 +83,62 @@ class Assembly:
         if wake is not None:
             wake()
 
-    def _add_scheduler(self, stack: AsyncExitStack) -> None:
-        announce_work = partial(self.hints.announce, Topic.WORK)
-        announce_cancel = partial(self.hints.announce, Topic.CANCEL)
+    def _expect_soon(self) -> None:
+        """Each of those who expect something looks for its time: not more often than they need to."""
+        if not self._is_expecting:
+            self._is_expecting = True
+            asyncio.get_running_loop().call_later(PAUSE_MIN.total_seconds(), self._expect)
 
+    def _expect(self) -> None:
+        self._is_expecting = False
+        for expect in self.expecting:
+            expect()
+
+    def _add_scheduler(self, stack: AsyncExitStack) -> None:
         def fired() -> None:
-            announce_work()
+            self._announce_work()
             conductor.wakeup.set()
+
+        def taken_back() -> None:
+            self._announce_work()
+            self._announce_later()
 
         conductor = Conductor(
             runs=self.store.runs,
             clock=self.clock,
-            released=announce_work,
-            stopped=announce_cancel,
+            released=self._announce_work,
+            stopped=self._announce_cancel,
             poll=self.options.poll,
         )
         self.shards_held = self._shards(stack)
-        scheduler = Scheduler(
-            schedules=self.store.schedules,
-            clock=self.clock,
-            ids=self.ids,
-            telemetry=self.telemetry,
-            fired=fired,
-            replaced=announce_cancel,
-            shards=self.shards_held,
-            batch=self.options.fire_batch,
-            poll=self.options.poll,
-        )
+        scheduler = self._scheduler(fired)
         reaper = Reaper(
             executions=self.store.executions,
             clock=self.clock,
             random=self.random,
             telemetry=self.telemetry,
             lease=self.options.lease,
-            released=announce_work,
+            released=taken_back,
         )
-        sweeper = Sweeper(executions=self.store.executions, clock=self.clock, admitted=announce_work)
+        sweeper = Sweeper(executions=self.store.executions, clock=self.clock, admitted=self._announce_work)
         maintenance = Maintenance(upkeep=self.store.upkeep, clock=self.clock, policy=self.options.retention)
         self.on_hint[Topic.SCHEDULE] = scheduler.wakeup.set
+        self.expecting += [sweeper.expect, conductor.wakeup.set]
         self.services += [scheduler, reaper, sweeper, conductor, maintenance]
+
+    def _scheduler(self, fired: Callable[[], None]) -> Scheduler:
+        return Scheduler(
+            schedules=self.store.schedules,
+            clock=self.clock,
+            ids=self.ids,
+            telemetry=self.telemetry,
+            fired=fired,
+            replaced=self._announce_cancel,
+            put_off=self._announce_later,
+            shards=self.shards_held,
+            batch=self.options.fire_batch,
+            poll=self.options.poll,
+        )
 
     def _shards(self, stack: AsyncExitStack) -> Callable[[], Collection[int] | None]:
         """How this scheduler knows which jobs are its own."""
@@ -136,10 +160,13 @@ class Assembly:
             telemetry=self.telemetry,
             lease=self.options.lease,
             poll=self.options.poll,
-            released=lambda: self.hints.announce(Topic.WORK),
+            released=self._announce_work,
+            put_off=self._announce_later,
+            forecast=self.store.executions,
         )
         node = parts.node(self.services, stack)
         self.recycler = parts.recycler
         self.on_hint[Topic.WORK] = parts.worker.wakeup.set
         self.on_hint[Topic.CANCEL] = parts.hurry
+        self.expecting.append(parts.worker.expect)
         return node

@@ -20,7 +20,7 @@ from gnomon.core.worker import Registration
 from gnomon.engine.clock import Clock
 from gnomon.engine.completer import Completer
 from gnomon.engine.heartbeat import Heartbeat
-from gnomon.engine.needs import WorkStore
+from gnomon.engine.needs import Forecast, WorkStore
 from gnomon.engine.node import DRAIN, Node
 from gnomon.engine.notebook import Capture, Notebook
 from gnomon.engine.pulse import Pulse
@@ -77,6 +77,8 @@ class WorkerParts:
     poll: timedelta
     # Tells all workers, ours included, that a task has released what follows it. None: there is only ours.
     released: Callable[[], None] | None = None
+    put_off: Callable[[], None] = lambda: None  # The same, that something shall be tried again.
+    forecast: Forecast | None = None
     worker: Worker = field(init=False)
     recycler: Recycler = field(init=False)
     hurry: Callable[[], None] = field(init=False)  # Makes the heartbeat beat early.
@@ -113,6 +115,7 @@ class WorkerParts:
             lease=self.lease,
             # Once, and not by two ways: a second look would stand in the way of the next end.
             released=self.released or self._wake,
+            put_off=self.put_off,
         )
         services += [completer, notebook]
         self.ways.capture(notebook, stack)
@@ -126,6 +129,7 @@ class WorkerParts:
             completer=completer,
             notebook=notebook,
             telemetry=self.telemetry,
+            forecast=self.forecast,
             lease=self.lease,
             poll=self.poll,
         )

@@ -109,7 +109,7 @@ class Changes:
                 new_id=partial(self._own.new_execution_id, now),
             )
             if await self._schedules.fire([firing], now=now) and action not in ENDING:
-                self._own.announce(Topic.WORK)
+                self._own.announce_due((one.due for one in firing.occurrences), now=now)
         raise StoreUnavailable(
             f"Job {job_id} is far behind its schedule. What was decided is kept: ask again."
         )

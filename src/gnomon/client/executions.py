@@ -78,8 +78,7 @@ class Executions:
         enqueued = await self._executions.enqueue(
             self._own.tenant_id, asked, now=now, idempotency=idempotency
         )
-        if any(one.due is None or one.due <= now for one in asked):
-            self._own.announce(Topic.WORK)
+        self._own.announce_due((one.due for one in asked), now=now)
         return enqueued
 
     async def enqueue_within(self, session: Session, asks: Sequence[Ask]) -> Sequence[Enqueued]:

@@ -29,6 +29,7 @@ from gnomon.core.lifecycle import (
     after,
 )
 from gnomon.core.records import Checkpoint, LogLine
+from gnomon.engine.outlook import Outlook
 from gnomon.errors import ExecutionNotFound
 from gnomon.store.base import Applied, Decision
 from gnomon.store.hints import Topic
@@ -95,17 +96,25 @@ class Leases:
         """
         loop = asyncio.get_running_loop()
         until = loop.time() + wait.total_seconds()
-        with self._own.bells.listening(Topic.WORK) as bell:
+        outlook = Outlook(lambda after: self._executions.next_due(request, after=after), fresh=LOOK_AGAIN / 2)
+        with self._own.bells.listening(Topic.WORK, Topic.LATER) as bell:
             while True:
-                await self._own.clock.sure()
-                now = self._own.clock.now()
-                leased = await self._executions.claim(request, now=now, lease_until=now + self.lease)
+                leased: Sequence[Leased] = ()
+                if bell.was_early or await outlook.is_due(self._own.clock.now()):
+                    leased = await self._claim_now(request)
                 left = timedelta(seconds=until - loop.time())
                 is_over = left <= timedelta(0) or (stop is not None and stop.is_set())
                 # A repeat has used its id up, so it would find nothing later either.
                 if leased or is_over or request.is_repeat:
                     return await self._with_states(leased)
-                await bell.wait(min(left, LOOK_AGAIN))
+                if bell.was_early:
+                    outlook.forget()  # What the bell told of may be due before all that is known.
+                await bell.wait(await outlook.pause(self._own.clock.now(), at_most=min(left, LOOK_AGAIN)))
+
+    async def _claim_now(self, request: ClaimRequest) -> Sequence[Leased]:
+        await self._own.clock.sure()
+        now = self._own.clock.now()
+        return await self._executions.claim(request, now=now, lease_until=now + self.lease)
 
     async def renew(self, worker: WorkerId, claims: Sequence[Claim]) -> Sequence[Kept]:
         """Those that still hold; the others are lost, and their work must stop."""
@@ -132,6 +141,8 @@ class Leases:
         before = await self._executions.settled([one.claim for one in endings if one.claim not in leased])
         written = [_written(ending, decisions, applied, before) for ending in endings]
         self._tell(written)
+        put_back = [one.change.due for one in decisions.values() if applied[one.claim] is Applied.APPLIED]
+        self._own.announce_due([due for due in put_back if due is not None], now=now)
         if any(one.in_run for one in decisions.values()):
             self._own.announce(Topic.WORK)  # What follows a task of a workflow.
         return written
@@ -175,8 +186,6 @@ class Leases:
         for one in written:
             if one.status is not None and one.status.is_final:
                 self._own.ends.tell(one.claim.execution_id)
-        if any(one.status is ExecutionStatus.PENDING for one in written):
-            self._own.announce(Topic.WORK)  # Given back: somebody else may have a free slot for it now.
 
 
 def _written(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -40,6 +40,14 @@ class Surroundings:
     bells: Bells = field(default_factory=Bells)
     tenant_id: TenantId = DEFAULT_TENANT
     graph_limits: GraphLimits = field(default_factory=GraphLimits)
+
+    def announce_due(self, dues: Iterable[datetime | None], *, now: datetime) -> None:
+        """Of what was enqueued or put back. None: at once."""
+        are_later = {due is not None and due > now for due in dues}
+        if False in are_later:
+            self.announce(Topic.WORK)
+        if True in are_later:
+            self.announce(Topic.LATER)
 
     def new_execution_id(self, now: datetime) -> ExecutionId:
         return ExecutionId(self.ids.next(now))

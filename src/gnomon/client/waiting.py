@@ -58,11 +58,12 @@ class Bells:
             wakeup.set()
 
     @contextmanager
-    def listening(self, topic: Topic) -> Iterator[Wakeup]:
+    def listening(self, *topics: Topic) -> Iterator[Wakeup]:
         wakeup = Wakeup()
-        waiting = self._waiting.setdefault(topic, [])
-        waiting.append(wakeup)
+        for topic in topics:
+            self._waiting.setdefault(topic, []).append(wakeup)
         try:
             yield wakeup
         finally:
-            waiting.remove(wakeup)
+            for topic in topics:
+                self._waiting[topic].remove(wakeup)

@@ -53,7 +53,7 @@ class Completer:
     """There is no delay: what ends while a batch is being written is the next batch.
 
     What follows tasks of workflows is claimed with it, for `taker`, as far as there is room. `released` is
-    called when there may be more.
+    called when there may be more; `put_off` when something shall be tried again, now or later.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class Completer:
         telemetry: Telemetry,
         lease: timedelta = LEASE,
         released: Callable[[], None] = lambda: None,
+        put_off: Callable[[], None] = lambda: None,
     ) -> None:
         self.wakeup = Wakeup()
         self.taker: Taker | None = None
@@ -76,6 +77,7 @@ class Completer:
         self._telemetry = telemetry
         self._lease = lease
         self._released = released
+        self._put_off = put_off
         self._waiting: deque[Ended] = deque()
         # What is being written. Kept until it is, and asked again as it was: the store knows a replay.
         self._in_hand: list[Leased] = []
@@ -98,6 +100,8 @@ class Completer:
         self._tell(answers)
         if more:
             self._released()  # What follows a task of a workflow is there now, and not before.
+        if any(change.due for _, change, _ in self._decisions):
+            self._put_off()
         self._in_hand, self._decisions = [], []
         return NOW if self._waiting else IDLE
 

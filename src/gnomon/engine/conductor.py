@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from gnomon.engine.clock import Clock
+from gnomon.engine.outlook import until_due
 from gnomon.engine.service import NOW, POLL, Wakeup
 from gnomon.store.workflows import RunStore
 
@@ -41,7 +42,8 @@ class Conductor:
 
     async def step(self) -> timedelta:
         now = self._clock.now()
-        if await self._runs.wait_for_us(now=now):
+        waiting = await self._runs.wait_for_us(now=now)
+        if waiting.is_due:
             started = await self._runs.start(now=now, limit=BATCH)
             expired = await self._runs.expire(now=now, limit=BATCH)
             if started or expired:
@@ -49,7 +51,7 @@ class Conductor:
             if BATCH in (started, expired):
                 return NOW
         await self._look_over(self._clock.now())
-        return self._poll
+        return until_due(waiting.next_due, self._clock.now(), at_most=self._poll)
 
     async def _look_over(self, now: datetime) -> None:
         # Also when the clock was set back.

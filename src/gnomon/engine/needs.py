@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from gnomon.core.execution import WorkerId
-from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
+from gnomon.core.lease import Claim, ClaimRequest, Leased, Offer, Renewed
 from gnomon.core.records import LogLine
 from gnomon.core.worker import Registration, Worker
 from gnomon.store.base import Applied, CheckpointStore, Decision, Handover
@@ -28,6 +28,12 @@ class Leases(Protocol):
     async def apply_and_claim(
         self, decisions: Sequence[Decision], request: ClaimRequest, *, now: datetime, lease_until: datetime
     ) -> Handover: ...
+
+
+class Forecast(Protocol):
+    """See ExecutionStore."""
+
+    async def next_due(self, offer: Offer, *, after: datetime) -> datetime | None: ...
 
 
 class Lines(Protocol):

@@ -55,7 +55,8 @@ class Scheduler:
 
     `shards` says which jobs this one looks after; None means all of them. What is overdue is fired by
     anybody, so a scheduler that dies costs no more than a moment. `fired` is called after a batch, and
-    `replaced` if it ended runs that were live, so that workers need not find out by themselves.
+    `replaced` if it ended runs that were live, and `put_off` if it made some that are due later (jitter), so
+    that workers need not find out by themselves.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Scheduler:
         telemetry: Telemetry,
         fired: Callable[[], None],
         replaced: Callable[[], None] = lambda: None,
+        put_off: Callable[[], None] = lambda: None,
         shards: Callable[[], Collection[int] | None] = lambda: None,
         batch: int = BATCH,
         poll: timedelta = POLL,
@@ -78,6 +80,7 @@ class Scheduler:
         self._telemetry = telemetry
         self._fired = fired
         self._replaced = replaced
+        self._put_off = put_off
         self._shards = shards
         self._batch = batch
         self._poll = poll
@@ -151,6 +154,8 @@ class Scheduler:
             self._fired()
         if any(one.replaces and one.job_id in taken for one in firings):
             self._replaced()
+        if any(_is_put_off(one, now) and one.job_id in taken for one in firings):
+            self._put_off()
         self._tell(firings, taken)
         return len(taken)
 
@@ -230,6 +235,10 @@ class Scheduler:
 def _depends_on_itself_alone(job: Job) -> bool:
     schedule = job.definition.schedule
     return schedule.overlap is Overlap.ALLOW and schedule.calendar is None
+
+
+def _is_put_off(firing: Firing, now: datetime) -> bool:
+    return any(one.due is not None and one.due > now for one in firing.occurrences)
 
 
 def _holds_for(job: Job) -> timedelta:

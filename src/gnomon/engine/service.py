@@ -22,33 +22,39 @@ PAUSE_AFTER_BUG = timedelta(seconds=1)
 
 
 class Wakeup:
-    """Ends a pause early. A hint, never a promise: who sleeps through it wakes up by itself a bit later."""
+    """Ends a pause early. A hint, never a promise: without it, the pause is over a bit later."""
 
-    __slots__ = ("_is_set", "_waiter")
+    __slots__ = ("_is_set", "_waiter", "was_early")
 
     def __init__(self) -> None:
+        self.was_early = True  # False if the last pause lasted until its end.
         self._is_set = False
         self._waiter: asyncio.Future[None] | None = None
 
     def set(self) -> None:
         self._is_set = True
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        self._ring()
 
     async def wait(self, pause: timedelta) -> None:
-        """Sleep for `pause`, or until somebody sets this, or not at all if that happened meanwhile."""
+        """Sleep for `pause`, or until `set` is called, or not at all if that happened meanwhile."""
         if self._is_set or pause <= NOW:
             await asyncio.sleep(0)
+            self.was_early = True
         else:
             loop = asyncio.get_running_loop()
             self._waiter = loop.create_future()
-            alarm = loop.call_later(pause.total_seconds(), self.set)
+            alarm = loop.call_later(pause.total_seconds(), self._ring)
             try:
                 await self._waiter
             finally:
                 alarm.cancel()
                 self._waiter = None
+            self.was_early = self._is_set
         self._is_set = False
+
+    def _ring(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
 
 class Service(Protocol):

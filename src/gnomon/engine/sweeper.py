@@ -7,6 +7,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from gnomon.engine.clock import Clock
+from gnomon.engine.outlook import Outlook
 from gnomon.engine.service import NOW, Wakeup
 from gnomon.store.base import ExecutionStore
 
@@ -16,7 +17,10 @@ INTERVAL = timedelta(seconds=2)
 
 
 class Sweeper:
-    """Also what makes a retry or a delayed run of a job with slots start when its time has come."""
+    """Also what makes a retry or a delayed run of a job with slots start when its time has come.
+
+    It sweeps at intervals, and when something is due that waits for a slot.
+    """
 
     def __init__(self, *, executions: ExecutionStore, clock: Clock, admitted: Callable[[], None]) -> None:
         self.wakeup = Wakeup()
@@ -24,6 +28,12 @@ class Sweeper:
         self._clock = clock
         self._admitted = admitted
         self._after: UUID | None = None
+        self._outlook = Outlook(lambda after: executions.next_gated(after=after))
+
+    def expect(self) -> None:
+        """Something was put off, perhaps until a time that comes before all that is known here."""
+        self._outlook.forget()
+        self.wakeup.set()
 
     async def step(self) -> timedelta:
         now = self._clock.now()
@@ -31,4 +41,4 @@ class Sweeper:
         self._after = page.next
         if page.items and await self._executions.admit(page.items, now=now, limit=ADMITTED_PER_JOB_MAX):
             self._admitted()
-        return NOW if page.next else INTERVAL
+        return NOW if page.next else await self._outlook.pause(now, at_most=INTERVAL)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 from gnomon.core.document import Document
@@ -19,8 +19,9 @@ from gnomon.engine.attempts import Attempt, Stop
 from gnomon.engine.clock import Clock
 from gnomon.engine.completer import Completer
 from gnomon.engine.failpoints import At, failpoint
-from gnomon.engine.needs import Leases
+from gnomon.engine.needs import Forecast, Leases
 from gnomon.engine.notebook import Notebook
+from gnomon.engine.outlook import Outlook
 from gnomon.engine.service import NOW, POLL, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
 from gnomon.handlers.base import Context
@@ -47,9 +48,11 @@ class Worker:
         completer: Completer,
         notebook: Notebook,
         telemetry: Telemetry,
+        forecast: Forecast | None = None,
         lease: timedelta = LEASE,
         poll: timedelta = POLL,
     ) -> None:
+        """Without a forecast, it claims at each poll: a server knows by itself until when a claim waits."""
         self.wakeup = Wakeup()
         self.registration = registration
         self.started = 0  # Attempts since this worker began.
@@ -63,6 +66,7 @@ class Worker:
         self._telemetry = telemetry
         self._lease = lease
         self._poll = poll
+        self._outlook = Outlook(partial(self._next_due, forecast), fresh=poll / 2) if forecast else None
         self._attempts: dict[Claim, Attempt] = {}
         self._is_leaving = False  # Its process ends.
         self._is_drained = False  # By a caller, who may undo it.
@@ -77,12 +81,34 @@ class Worker:
     async def step(self) -> timedelta:
         if self._unanswered is None and not self._may_ask:
             return self._poll  # Whoever ends wakes us up.
+        if not await self._may_find_something():
+            return await self._pause()
         if not await self._is_ready():
             self._was_woken = True  # While the completer asks: see `take`.
             return self._poll
         free = self._free
         leased = await self._claim()
-        return NOW if len(leased) >= free and not self.is_draining else self._poll
+        return NOW if len(leased) >= free and not self.is_draining else await self._pause()
+
+    def expect(self) -> None:
+        """Something was put off, perhaps until a time that comes before all that this worker knows of."""
+        if self._outlook is not None:
+            self._outlook.forget()
+            self.wakeup.set()
+
+    async def _may_find_something(self) -> bool:
+        """A poll looks before it claims, and learns when something will be due. A hint is trusted."""
+        if self._outlook is None or self._unanswered is not None or self.wakeup.was_early:
+            return True
+        return await self._outlook.is_due(self._clock.now())
+
+    async def _pause(self) -> timedelta:
+        if self._outlook is None:
+            return self._poll
+        return await self._outlook.pause(self._clock.now(), at_most=self._poll)
+
+    async def _next_due(self, forecast: Forecast, after: datetime) -> datetime | None:
+        return await forecast.next_due(self.registration, after=after)
 
     @property
     def _free(self) -> int:

@@ -254,6 +254,12 @@ class ExecutionStore(Protocol):
     async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
         """How many a worker with this offer would claim before it; counted up to `limit`."""
 
+    async def next_due(self, offer: Offer, *, after: datetime) -> datetime | None:
+        """The first due time after an instant, of what waits for nothing but a worker with this offer."""
+
+    async def next_gated(self, *, after: datetime) -> datetime | None:
+        """The first due time after an instant, of what waits for a slot: before it, `admit` lets none in."""
+
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
         """Running executions whose lease ended before `now`, oldest lease first."""
 

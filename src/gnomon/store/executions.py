@@ -64,9 +64,8 @@ class SqlExecutions:
         self.admit = gates.admit
         self.gated = gates.gated
         prospects = Prospects(database, lanes)
-        self.place = prospects.place
-        self.ahead = prospects.ahead
-        self.recent = prospects.recent
+        self.place, self.ahead, self.recent = prospects.place, prospects.ahead, prospects.recent
+        self.next_due, self.next_gated = prospects.next_due, prospects.next_gated
         self._claimer = claimer
         self._revisions = revisions
 

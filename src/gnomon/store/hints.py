@@ -15,6 +15,7 @@ class Topic(StrEnum):
     """What may be new. A reader ignores those it does not know: a later release may have more."""
 
     WORK = "work"  # Something waits for a worker.
+    LATER = "later"  # Something was put off, and may be due earlier than all that is known.
     SCHEDULE = "schedule"  # A job was made or changed, and may be due earlier than a scheduler thinks.
     CANCEL = "cancel"  # Something that runs was asked to stop.
 

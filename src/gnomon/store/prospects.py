@@ -7,7 +7,7 @@ from datetime import datetime
 
 from gnomon.core.execution import ExecutionId, ExecutionStatus, RecentRun, WaitsFor
 from gnomon.core.explaining import Needed, Place
-from gnomon.core.job import JobId, TenantId
+from gnomon.core.job import PRIORITIES, JobId, TenantId
 from gnomon.core.lease import Lane, Offer
 from gnomon.core.limits import check_limit
 from gnomon.store.database import Database, Row, Rows
@@ -72,6 +72,21 @@ class Prospects:
         )
         ahead: int = row["ahead"]
         return ahead
+
+    async def next_due(self, offer: Offer, *, after: datetime) -> datetime | None:
+        await self._lanes.refresh()
+        lane_ids = [lane_id for turn in self._lanes.turns(offer) for lane_id in turn.lane_ids]
+        if not lane_ids:
+            return None
+        [row] = await self._database.read(
+            "waiting_next_due", lane_ids=lane_ids, priorities=PRIORITIES, after=after
+        )
+        due: datetime | None = row["due"]
+        return due
+
+    async def next_gated(self, *, after: datetime) -> datetime | None:
+        rows = await self._database.read("waiting_next_gated", after=after)
+        return rows[0]["due"] if rows else None
 
 
 def _recent_run(row: Row) -> RecentRun:

@@ -31,6 +31,7 @@ from gnomon.store.run_progress import Happened, Progress
 from gnomon.store.run_readers import RunReaders, find_run
 from gnomon.store.run_shortcut import Shortcut
 from gnomon.store.task_ends import TaskEnds
+from gnomon.store.workflows import Waiting
 
 logger = logging.getLogger(__name__)
 
@@ -53,10 +54,9 @@ class SqlRuns:
 
     # Beginnings --------------------------------------------------------------------------------------
 
-    async def wait_for_us(self, *, now: datetime) -> bool:
-        return bool(
-            await self._database.read("runs_wait_for_us", now=now, kind=DAG_KIND, priorities=PRIORITIES)
-        )
+    async def wait_for_us(self, *, now: datetime) -> Waiting:
+        [row] = await self._database.read("runs_wait_for_us", now=now, kind=DAG_KIND, priorities=PRIORITIES)
+        return Waiting(bool(row["is_due"]), row["due"])
 
     async def start(self, *, now: datetime, limit: int) -> int:
         """Begin runs whose turn has come. Returns how many were there to be begun."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from gnomon.core.backfill import Backfill, BackfillAction, BackfillId, BackfillTime, NewBackfill
@@ -98,14 +98,21 @@ class DagStore(Protocol):
         """Newest first."""
 
 
+class Waiting(NamedTuple):
+    """Whether a run or the end of a wait is due, and when the next one will be."""
+
+    is_due: bool
+    next_due: datetime | None
+
+
 class RunStore(Protocol):
     """To run a workflow is to enqueue its job; to cancel a run, to cancel its execution.
 
     What an end of a task makes of its run is written by `apply`, in the transaction that accepts the end.
     """
 
-    async def wait_for_us(self, *, now: datetime) -> bool:
-        """Whether there is anything for `start` or `expire`: the one question that is asked all the time."""
+    async def wait_for_us(self, *, now: datetime) -> Waiting:
+        """What there is for `start` and `expire`: the one question that is asked all the time."""
 
     async def start(self, *, now: datetime, limit: int) -> int:
         """Begin runs whose turn has come: make their tasks and release the first ones. Returns how many

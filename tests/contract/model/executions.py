@@ -17,6 +17,7 @@ from gnomon.core.execution import (
     ExecutionStatus,
     NewExecution,
     RecentRun,
+    WaitsFor,
 )
 from gnomon.core.explaining import Place
 from gnomon.core.gates import gate, slots
@@ -132,6 +133,14 @@ class ModelExecutions:
         rivals = [run for run in ready if run.lane.fits(offer) and self.state.limited(run) == turn]
         before = [run for run in rivals if (-run.priority, run.due, run.id) < own]
         return min(len(before), limit)
+
+    async def next_due(self, offer: Offer, *, after: datetime) -> datetime | None:
+        ready = [run for run in self.state.runs.values() if run.is_ready and run.lane.fits(offer)]
+        return min((run.due for run in ready if run.due > after), default=None)
+
+    async def next_gated(self, *, after: datetime) -> datetime | None:
+        gated = [run for run in self.state.runs.values() if run.waits_for is WaitsFor.SLOT]
+        return min((run.due for run in gated if run.due > after), default=None)
 
     async def expired(self, *, now: datetime, limit: int) -> Sequence[Leased]:
         leased = [run.leased() for run in self.state.runs.values() if run.lease is not None]

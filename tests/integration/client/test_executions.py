@@ -37,14 +37,14 @@ async def test_a_run_that_is_asked_for_waits_and_workers_are_told(office: Office
     assert office.told == [Topic.WORK]
 
 
-async def test_a_run_for_later_wakes_nobody(office: Office, job: Job) -> None:
+async def test_a_run_for_later_is_announced_as_one(office: Office, job: Job) -> None:
     now = office.clock.now()
     later = await office.client.executions.enqueue_many([Ask(job.id, delay=HOUR), Ask(job.id, at=now + HOUR)])
 
     for one in later:
         found = await office.client.executions.get(one.id)
         assert (found.status, found.due) == (ExecutionStatus.PENDING, now + HOUR)
-    assert office.told == []
+    assert office.told == [Topic.LATER]
 
 
 async def test_a_delay_and_an_instant_are_one_too_many(office: Office, job: Job) -> None:

@@ -86,6 +86,7 @@ class Rig:
         slots: int = 4,
         kind: str = "test",
         clock: Clock | None = None,
+        put_off: Callable[[], None] = lambda: None,
     ) -> WorkerRig:
         clock = clock or self.clock
         telemetry = Telemetry()
@@ -105,6 +106,7 @@ class Rig:
             random=Random(2),
             notebook=notebook,
             telemetry=telemetry,
+            put_off=put_off,
         )
         worker = Worker(
             registration,
@@ -116,6 +118,7 @@ class Rig:
             completer=completer,
             notebook=notebook,
             telemetry=telemetry,
+            forecast=self.store.executions,
         )
         heartbeat = Heartbeat(
             worker,
@@ -164,10 +167,11 @@ class Rig:
         [job] = await self.store.jobs.create([new], now=now)
         return job
 
-    async def enqueue(self, job: Job, *, value: object = None) -> ExecutionId:
+    async def enqueue(self, job: Job, *, value: object = None, delay: timedelta | None = None) -> ExecutionId:
         now = self.clock.now()
         given = None if value is None else Document.of(value, field="input")
-        asked = NewExecution(ExecutionId(self.ids.next(now)), job.id, input=given)
+        due = None if delay is None else now + delay
+        asked = NewExecution(ExecutionId(self.ids.next(now)), job.id, input=given, due=due)
         [enqueued] = await self.store.executions.enqueue(DEFAULT_TENANT, [asked], now=now)
         return enqueued.id
 
