@@ -16,10 +16,12 @@ from gnomon.core.cron_fields import (
     MINUTE,
     MONTH,
     SECOND,
+    YEAR,
     Days,
     Refused,
     read_days,
     read_values,
+    read_years,
 )
 from gnomon.errors import InvalidCron
 
@@ -41,7 +43,7 @@ MACROS = {
     "@hourly": "0 * * * *",
 }
 
-_ODD_CHARACTER = re.compile(r"[^0-9A-Za-z*?,/#() \t-]")
+_ODD_CHARACTER = re.compile(r"[^0-9A-Za-z*?,/#()+ \t-]")
 _ONE_SECOND = timedelta(seconds=1)
 _MONTH_DAYS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -58,6 +60,8 @@ class Cron:
     days: Days
     runs_in_elapsed_time: bool
     """The hour field starts with `*`: the schedule follows the clock on the wall through every shift."""
+    years: int | None = None
+    """None: every year."""
 
     def next(self, after: datetime) -> datetime | None:
         """The first matching time strictly later than `after`; None past the end of the calendar."""
@@ -78,7 +82,7 @@ class Cron:
         year, month, day = start.year, start.month, start.day
         if year < YEAR_MIN:
             return self._first_after_month(YEAR_MIN - 1, 12)
-        if self.months >> month & 1:
+        if self.months >> month & 1 and self._names_year(year):
             days = self._days(year, month) >> day
             if days & 1:
                 time = self._time_from(start.hour, start.minute, start.second)
@@ -94,7 +98,7 @@ class Cron:
         year, month, day = end.year, end.month, end.day
         if year > YEAR_MAX:
             return self._last_before_month(YEAR_MAX + 1, 1)
-        if self.months >> month & 1:
+        if self.months >> month & 1 and self._names_year(year):
             days = self._days(year, month)
             if days >> day & 1:
                 time = self._time_until(end.hour, end.minute, end.second)
@@ -111,13 +115,28 @@ class Cron:
             return (2 << length) - 2
         return self.days.in_month(length, date(year, month, 1).weekday())
 
+    def _names_year(self, year: int) -> bool:
+        return self.years is None or bool(self.years >> year & 1)
+
+    def _year_after(self, year: int) -> int:
+        if self.years is None:
+            return year + 1
+        later = self.years >> year + 1
+        return year + 1 + _lowest(later) if later else YEAR_MAX + 1
+
+    def _year_before(self, year: int) -> int:
+        if self.years is None:
+            return year - 1
+        earlier = self.years & (1 << year) - 1
+        return _highest(earlier) if earlier else YEAR_MIN - 1
+
     def _first_after_month(self, year: int, month: int) -> datetime | None:
         while True:
-            later = self.months >> month + 1
+            later = self.months >> month + 1 if self._names_year(year) else 0
             if later:
                 month += 1 + _lowest(later)
             else:
-                year, month = year + 1, _lowest(self.months)
+                year, month = self._year_after(year), _lowest(self.months)
             if year > YEAR_MAX:
                 return None
             days = self._days(year, month)
@@ -126,11 +145,11 @@ class Cron:
 
     def _last_before_month(self, year: int, month: int) -> datetime | None:
         while True:
-            earlier = self.months & (1 << month) - 1
+            earlier = self.months & (1 << month) - 1 if self._names_year(year) else 0
             if earlier:
                 month = _highest(earlier)
             else:
-                year, month = year - 1, _highest(self.months)
+                year, month = self._year_before(year), _highest(self.months)
             if year < YEAR_MIN:
                 return None
             days = self._days(year, month)
@@ -179,7 +198,7 @@ def parse(expression: str, *, seed: str = "") -> Cron:
 
     Raises `InvalidCron`, which names the field, the value and the reason.
     """
-    second, minute, hour, dates, month, weekdays = _split(expression)
+    second, minute, hour, dates, month, weekdays, years = _split(expression)
     try:
         cron = Cron(
             expression,
@@ -189,6 +208,7 @@ def parse(expression: str, *, seed: str = "") -> Cron:
             read_values(MONTH, month, seed),
             read_days(dates, weekdays, seed),
             runs_in_elapsed_time=hour.startswith("*"),
+            years=read_years(years),
         )
     except Refused as refused:
         raise InvalidCron(expression, part=refused.part, value=refused.value, reason=refused.reason) from None
@@ -199,11 +219,14 @@ def parse(expression: str, *, seed: str = "") -> Cron:
             value=dates,
             reason="never fires: no month that the expression names has such a day",
         )
+    if cron.years is not None and cron.at_or_after(_civil(YEAR.low, 1, 1, (0, 0, 0))) is None:
+        reason = "never fires: no year that the expression names has such a day"
+        raise InvalidCron(expression, part=YEAR.name, value=years, reason=reason)
     return cron
 
 
 def _split(expression: str) -> list[str]:
-    """The six fields of an expression, in capitals; macros and five fields are written out."""
+    """The seven fields of an expression, in capitals; macros, five and six fields are written out."""
     if len(expression) > EXPRESSION_CHARS_MAX:
         reason = f"{len(expression)} characters; an expression has at most {EXPRESSION_CHARS_MAX}"
         shown = expression[:SHOWN_CHARS] + "..."
@@ -213,28 +236,31 @@ def _split(expression: str) -> list[str]:
             raise InvalidCron(
                 expression, part="macro", value=expression, reason=f"supported are {' '.join(MACROS)}"
             )
-        return ["0", *MACROS[expression].split()]
+        return ["0", *MACROS[expression].split(), "*"]
     odd = _ODD_CHARACTER.search(expression)
     if odd is not None:
         raise InvalidCron(expression, part="expression", value=odd[0], reason=_why_odd(expression))
     texts = expression.upper().split()
-    if len(texts) == 5:
-        return ["0", *texts]
-    if len(texts) != 6:
-        raise InvalidCron(
-            expression,
-            part="expression",
-            value=f"{len(texts)} fields",
-            reason="an expression has 5 fields (minute hour day-of-month month day-of-week), or 6 with"
-            " the second first",
-        )
-    return texts
+    match len(texts):
+        case 5:
+            return ["0", *texts, "*"]
+        case 6:
+            return [*texts, "*"]
+        case 7:
+            return texts
+    raise InvalidCron(
+        expression,
+        part="expression",
+        value=f"{len(texts)} fields",
+        reason="an expression has 5 fields (minute hour day-of-month month day-of-week), 6 with"
+        " the second first, or 7 with the year last, too",
+    )
 
 
 def _why_odd(expression: str) -> str:
     if expression.startswith(("CRON_TZ=", "TZ=")):
         return "the time zone is a setting of the schedule, not a part of the expression"
-    return "an expression is written with ASCII letters, digits and * ? , - / # ( ), fields split by spaces"
+    return "an expression is written with ASCII letters, digits and * ? , - / # ( ) +, fields split by spaces"
 
 
 def _ever_fires(cron: Cron) -> bool:

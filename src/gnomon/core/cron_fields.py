@@ -75,6 +75,7 @@ DAY_OF_MONTH = _field("day-of-month", 1, 31, hashed=28)
 MONTH = _field("month", 1, 12, "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC")
 # Sunday is 0 and 7: 7 ends a range (5-7), but `*` counts it once.
 DAY_OF_WEEK = _field("day-of-week", 0, 7, "SUN MON TUE WED THU FRI SAT", wildcard=6)
+YEAR = _field("year", 1970, 2199)
 
 _ITEM = re.compile(r"(\*|[0-9]+|[A-Z]{3})(?:-([0-9]+|[A-Z]{3}))?(?:/([0-9]+))?")
 _HASHED = re.compile(r"H(?:\(([0-9]+|[A-Z]{3})-([0-9]+|[A-Z]{3})\))?(?:/([0-9]+))?")
@@ -93,6 +94,15 @@ def read_values(kind: Field, text: str, seed: str) -> int:
     for item in text.split(","):
         mask |= _read_item(kind, item, seed)
     return mask
+
+
+def read_years(text: str) -> int | None:
+    """The mask of the year field; None for every year there is. Raises `Refused`."""
+    if text == "*":
+        return None
+    if "H" in text:
+        raise Refused(YEAR, text, "H spreads jobs over the times of a year, not over years")
+    return read_values(YEAR, text, seed="")
 
 
 def _read_item(kind: Field, item: str, seed: str) -> int:
@@ -166,6 +176,10 @@ def _read_hashed(kind: Field, item: str, seed: str) -> int:
 def _unreadable(kind: Field, item: str) -> Refused:
     if not item:
         return Refused(kind, item, "a list has an empty item")
+    if "+" in item:
+        return Refused(
+            kind, item, "'+' stands once, before the whole day-of-week field: both day fields must match"
+        )
     if "?" in item:
         return Refused(kind, item, "'?' stands alone, and only in day-of-month or day-of-week")
     if "/-" in item:
@@ -223,6 +237,7 @@ EVERY_DAY = Days(DAY_OF_MONTH.every, (), (), 2**42 - 1, (), both=True)
 
 def read_days(dates_text: str, weekdays_text: str, seed: str) -> Days:
     """The two day fields, which decide together. Raises `Refused`."""
+    must_both, weekdays_text = weekdays_text.startswith("+"), weekdays_text.removeprefix("+")
     if dates_text in ("*", "?") and weekdays_text in ("*", "?"):
         return EVERY_DAY
     dates, from_last, nearest = _read_dates(dates_text, seed)
@@ -236,7 +251,7 @@ def read_days(dates_text: str, weekdays_text: str, seed: str) -> Days:
         monday_first * 0x810204081,
         nth,
         # As in Vixie cron: a field that starts with a star does not restrict by itself, so both must agree.
-        both=dates_text[0] in "*?" or weekdays_text[0] in "*?",
+        both=must_both or dates_text[0] in "*?" or weekdays_text[0] in "*?",
     )
 
 

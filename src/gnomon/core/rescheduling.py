@@ -18,6 +18,7 @@ from gnomon.core.lifecycle import JobAction
 from gnomon.core.nominal import Ticks, first_run, is_exhausted, next_run, seed_of
 from gnomon.core.occurrence import Firing, Occurrence, SkipReason
 from gnomon.core.schedule import CronTiming, Delayed, Interval, LostCron, Once, Schedule, resolved
+from gnomon.errors import InvalidCron
 
 # More than a scheduler decides in a step: nearly all of them are skipped, and share a row.
 TIMES_PER_ROUND_MAX = 5000
@@ -91,6 +92,7 @@ class Course:
 def course_of_new(schedule: Schedule, *, now: datetime, seed: str) -> Course:
     """The course of a job that is created now."""
     kept = resolved(schedule, now=now)
+    _check_years(kept, now=now)
     return Course(kept, first_run(kept, now=now, seed=seed))
 
 
@@ -105,8 +107,17 @@ def course_after(job: Job, schedule: Schedule, *, name: str, now: datetime) -> C
     if kept == old and not is_renamed:
         return Course(old, job.next_run_time, job.anchor)
     assert not is_behind(job, now=now)
+    _check_years(kept, now=now)
     anchor = job.anchor if kept.timing == old.timing else None
     return Course(kept, _next_run_time(job, kept, anchor=anchor, name=name, now=now), anchor)
+
+
+def _check_years(schedule: Schedule, *, now: datetime) -> None:
+    """Raises InvalidCron if the last year of the expression has passed: it would never fire."""
+    if type(schedule.timing) is CronTiming and schedule.timing.ends_before(now):
+        expression = schedule.timing.expression
+        reason = "never fires again: its years have passed"
+        raise InvalidCron(expression, part="year", value=expression.split()[-1], reason=reason)
 
 
 def _next_run_time(

@@ -62,7 +62,14 @@ class CronTiming:
         check_name(self.timezone, field="timezone")
         _check_choice(Gap, self.gap, "gap")
         _check_choice(Fold, self.fold, "fold")
-        dst.times(self.expression, self.timezone, gap=self.gap, fold=self.fold)  # Raises what is wrong.
+        self._times()  # Raises what is wrong.
+
+    def ends_before(self, now: datetime) -> bool:
+        """Whether its last time has passed, as that of an expression with years may have."""
+        return self._times().next(now) is None
+
+    def _times(self) -> dst.CronTimes:
+        return dst.times(self.expression, self.timezone, gap=self.gap, fold=self.fold)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,13 +83,15 @@ class Pattern:
     days: Part
     months: Part
     weekdays: Part
+    must_match_both: bool
+    years: Part | None
 
     def names_day(self, day: date) -> bool:
-        if not self.months.names(day.month):
+        if not self.months.names(day.month) or not (self.years is None or self.years.names(day.year)):
             return False
         by_date = any(date_matches(self.days, word, day) for word in self.days.words)
         by_weekday = any(weekday_matches(self.weekdays, word, day) for word in self.weekdays.words)
-        if self.days.words[0][0] in "*?" or self.weekdays.words[0][0] in "*?":
+        if self.must_match_both or self.days.words[0][0] in "*?" or self.weekdays.words[0][0] in "*?":
             return by_date and by_weekday
         return by_date or by_weekday
 
@@ -97,7 +99,8 @@ class Pattern:
 @lru_cache(maxsize=PATTERNS_MAX)
 def pattern(expression: str, seed: str = "") -> Pattern:
     texts = MACROS.get(expression, expression).upper().split()
-    second, minute, hour, days, month, weekday = texts if len(texts) == 6 else ["0", *texts]
+    texts = ["0", *texts] if len(texts) == 5 else texts
+    second, minute, hour, days, month, weekday, year = texts if len(texts) == 7 else [*texts, "*"]
 
     def part(name: str, text: str, low: int, high: int, hashed: int | None = None) -> Part:
         return Part(name, tuple(text.split(",")), low, high, high if hashed is None else hashed, seed)
@@ -115,7 +118,9 @@ def pattern(expression: str, seed: str = "") -> Pattern:
         tuple(time(h, m, s) for h in hours for m in minutes for s in seconds),
         part("day-of-month", days, 1, 31, 28),
         part("month", numbered(month, MONTHS, 1), 1, 12),
-        part("day-of-week", numbered(weekday, WEEKDAYS[1:], 1), 0, 7, 6),
+        part("day-of-week", numbered(weekday.lstrip("+"), WEEKDAYS[1:], 1), 0, 7, 6),
+        must_match_both=weekday.startswith("+"),
+        years=None if year == "*" else part("year", year, 1970, 2199),
     )
 
 

@@ -50,9 +50,17 @@ weekdays = st.one_of(
         )
     ),
 )
+# With a `+`, both day fields must match.
+weekdays = st.one_of(weekdays, weekdays.map(lambda text: f"+{text}"))
 months = st.one_of(st.just("*"), lists(st.one_of(words(1, 12), st.sampled_from(MONTHS))))
 seconds = st.one_of(st.just(""), st.integers(0, 59).map(str), st.just("*/20"), st.just("7,59"))
 
 expressions = st.tuples(seconds, lists(words(0, 59)), lists(words(0, 23)), dates, months, weekdays).map(
     lambda fields: " ".join(fields).strip()
 )
+
+# The year comes seventh, so the second is there too.
+years = st.one_of(st.just("*"), lists(words(1970, 2199)))
+expressions_with_years = st.tuples(
+    st.sampled_from(["0", "*/20"]), lists(words(0, 59)), lists(words(0, 23)), dates, months, weekdays, years
+).map(" ".join)

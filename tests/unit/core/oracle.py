@@ -26,7 +26,7 @@ def zone(name: str) -> ZoneInfo:
 
 @dataclass(frozen=True)
 class Pattern:
-    """An expression as six lists of words; a time matches when each list has a word that says so."""
+    """An expression as seven lists of words; a time matches when each list has a word that says so."""
 
     expression: str
     second: str
@@ -35,6 +35,7 @@ class Pattern:
     day: str
     month: str
     weekday: str
+    year: str = "*"
 
     def time_matches(self, civil: datetime) -> bool:
         return (
@@ -46,9 +47,11 @@ class Pattern:
     def date_matches(self, day: date) -> bool:
         if not number_matches(named(self.month, MONTHS, 1), day.month, 1, 12):
             return False
+        if self.year != "*" and not number_matches(self.year, day.year, 1970, 2199):
+            return False
         by_date = any(date_word_matches(word, day) for word in self.day.split(","))
-        by_weekday = any(weekday_word_matches(word, day) for word in self.weekday.split(","))
-        if self.day[0] in "*?" or self.weekday[0] in "*?":
+        by_weekday = any(weekday_word_matches(word, day) for word in self.weekday.lstrip("+").split(","))
+        if self.day[0] in "*?" or self.weekday[0] in "*?+":
             return by_date and by_weekday
         return by_date or by_weekday
 
@@ -59,7 +62,7 @@ class Pattern:
 @cache
 def pattern(expression: str) -> Pattern:
     fields = expression.upper().split()
-    return Pattern(expression, *(fields if len(fields) == 6 else ["0", *fields]))
+    return Pattern(expression, *(fields if len(fields) > 5 else ["0", *fields]))
 
 
 @cache

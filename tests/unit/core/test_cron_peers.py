@@ -100,6 +100,7 @@ def is_accepted(expression: str) -> bool:
 def table_rows(page: str) -> list[dict[str, str]]:
     """The rows of the page's table "Compared with other libraries"."""
     text = (DOCS / page).read_text("utf-8").partition("## Compared with other libraries")[2]
+    text = text.partition("\n## ")[0]
     lines = [re.split(r" *\| *", line.strip("| \n")) for line in text.splitlines() if line.startswith("|")]
     return [dict(zip(lines[0], cells, strict=True)) for cells in lines[2:]]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gnomon.core.cron import YEAR_MAX, YEAR_MIN, Cron, parse
 from gnomon.errors import InvalidCron
 from tests.unit.core import oracle
-from tests.unit.core.expressions import expressions
+from tests.unit.core.expressions import expressions, expressions_with_years
 
 DAYS_WALKED = 500
 
@@ -40,6 +40,35 @@ def test_next_is_what_a_walk_through_every_day_finds(expression: str, after: dat
         assert found > after + timedelta(days=DAYS_WALKED - 1)
     else:
         assert found == expected
+
+
+@settings(max_examples=80, deadline=None)
+@given(expressions_with_years, civil_times)
+def test_next_with_a_year_field_is_what_the_walk_finds(expression: str, after: datetime) -> None:
+    found = parsed(expression).next(after)
+
+    expected = oracle.civil_after(expression, after, DAYS_WALKED)
+    if expected is not None:
+        assert found == expected
+    elif found is not None:
+        assert found > after + timedelta(days=DAYS_WALKED - 1)
+
+
+@settings(max_examples=100, deadline=None)
+@given(expressions_with_years, civil_times)
+def test_previous_and_next_meet_where_years_begin_and_end(expression: str, moment: datetime) -> None:
+    cron = parsed(expression)
+    earlier, later = cron.previous(moment), cron.next(moment)
+
+    assert (
+        earlier is not None or later is not None or cron.at_or_after(moment.replace(microsecond=0)) == moment
+    )
+    if earlier is not None:
+        assert oracle.pattern(expression).matches(earlier)
+        assert cron.next(earlier) in (moment, later)
+    if later is not None:
+        assert oracle.pattern(expression).matches(later)
+        assert cron.previous(later) in (moment, earlier)
 
 
 @settings(max_examples=300, deadline=None)

@@ -18,6 +18,7 @@ from gnomon.core.nominal import Ticks, seed_of
 from gnomon.core.occurrence import Firing, Occurrence, SkipReason
 from gnomon.core.rescheduling import SETTLING, course_after, course_of_new, is_behind, settled, since
 from gnomon.core.schedule import CronTiming, Delayed, Interval, Manual, Misfire, Once, Schedule
+from gnomon.errors import InvalidCron
 from tests.unit.core.builders import (
     HOUR,
     MINUTE,
@@ -46,6 +47,17 @@ def settle(
         )
         job, rows = after_firing(job, firing), rows + firing.occurrences
     return job, rows
+
+
+def test_an_expression_whose_years_have_passed_is_refused_and_one_that_ends_is_not() -> None:
+    past = Schedule(CronTiming(f"0 0 12 * * * {NOON.year - 1}"))
+    with pytest.raises(InvalidCron, match="its years have passed"):
+        course_of_new(past, now=NOON, seed="")
+    with pytest.raises(InvalidCron, match="its years have passed"):
+        course_after(job_with(HOURLY, due=NOON + HOUR), past, name="report", now=NOON)
+
+    ends = Schedule(CronTiming(f"0 0 12 31 12 * {NOON.year}"))
+    assert course_of_new(ends, now=NOON, seed="").next_run_time == NOON.replace(month=12, day=31)
 
 
 def test_due_times_of_a_paused_job_are_skipped_before_it_is_resumed() -> None:
