@@ -158,6 +158,24 @@ class Forbidden(GnomonError):
         return {"scope": self.scope}
 
 
+class WorkerOfAnotherKey(GnomonError):
+    """A key speaks for the workers that it registered, and for no other."""
+
+    code = "WORKER_OF_ANOTHER_KEY"
+    http_status = 403
+
+    def __init__(self, worker_id: str) -> None:
+        super().__init__(
+            f"Worker {worker_id} was not registered with this key. Call with the key that registered it, or "
+            "register a worker of your own."
+        )
+        self.worker_id = worker_id
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"worker_id": self.worker_id}
+
+
 class RateLimited(GnomonError):
     code = "RATE_LIMITED"
     http_status = 429
@@ -268,6 +286,24 @@ class JobAlreadyExists(Conflict):
     @property
     def details(self) -> Mapping[str, object]:
         return {"name": self.name}
+
+
+class WorkerNameTaken(Conflict):
+    """A worker of this name lives, and is not the caller's, or started later."""
+
+    code = "WORKER_NAME_TAKEN"
+
+    def __init__(self, worker_id: str) -> None:
+        super().__init__(
+            f"A worker named {worker_id!r} is alive: one of another key, or one that started later. Choose "
+            "another name. The name is free once that worker has left, or has been silent for a minute, and "
+            "holds no lease."
+        )
+        self.worker_id = worker_id
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"worker_id": self.worker_id}
 
 
 class BackfillOverlaps(Conflict):

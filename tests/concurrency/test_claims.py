@@ -14,7 +14,18 @@ from gnomon.core.lifecycle import LeaseExpired
 from gnomon.store.base import Applied
 from gnomon.store.sql_store import SqlStore
 from tests.concurrency.conftest import Crowd
-from tests.contract.given import DONE, NOW, SECOND, ask, claim, create, decided, new_job, request
+from tests.contract.given import (
+    DONE,
+    NOW,
+    SECOND,
+    ask,
+    claim,
+    create,
+    decided,
+    new_job,
+    registration,
+    request,
+)
 
 SECONDS_MAX = 60
 QUEUES = frozenset({"default", "slow"})
@@ -39,6 +50,20 @@ async def test_sixteen_claimers_get_each_of_five_thousand_executions_once(crowd:
     assert set(taken) == waiting
     assert set(taken.values()) == {1}
     assert await claim(stores[0], kinds=KINDS, queues=QUEUES) == []
+
+
+async def test_a_worker_that_claims_at_many_nodes_at_once_gets_what_it_has_slots_for(crowd: Crowd) -> None:
+    stores = await crowd(8)
+    await fill(stores[0], 300)
+    await stores[0].workers.register(registration(slots=20), now=NOW)
+
+    for _ in range(3):
+        answers = await asyncio.gather(
+            *(claim(store, limit=9, kinds=KINDS, queues=QUEUES, is_counted=True) for store in stores)
+        )
+        assert sum(map(len, answers)) == 20
+        for leased in answers:
+            await stores[0].executions.apply([decided(one, DONE) for one in leased], now=NOW)
 
 
 async def test_one_request_sent_twice_at_once_gets_one_set_of_claims(crowd: Crowd) -> None:

@@ -14,6 +14,7 @@ from gnomon.core.document import Document
 from gnomon.core.execution import Failure, NewExecution, WorkerId
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import Definition, Delivery, Job, JobId, NewJob, TenantId
+from gnomon.core.keys import KeyId
 from gnomon.core.lease import ClaimRequest
 from gnomon.core.lifecycle import (
     JOB_TRANSITIONS,
@@ -230,6 +231,7 @@ def requests(draw: st.DrawFn, new_id: NewId) -> ClaimRequest:
         queues=frozenset(QUEUES) if everything else draw(some(QUEUES)),
         capabilities=frozenset(CAPABILITIES) if everything else draw(some(CAPABILITIES)),
         limit=draw(st.integers(1, 4)),
+        is_counted=draw(st.integers(0, 3)) == 0,
     )
 
 
@@ -240,5 +242,8 @@ def greedy_request(new_id: NewId) -> ClaimRequest:
     )
 
 
-def registration_of(worker: WorkerId, boot: int) -> Registration:
-    return Registration(worker, UUID(int=boot), f"host {boot}", slots=boot, kinds=frozenset(KINDS))
+def registration_of(worker: WorkerId, boot: int, key: int | None) -> Registration:
+    key_id = None if key is None else KeyId(UUID(int=key))
+    return Registration(
+        worker, UUID(int=boot), f"host {boot}", slots=boot, kinds=frozenset(KINDS), key_id=key_id
+    )

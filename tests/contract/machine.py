@@ -34,6 +34,7 @@ from tests.contract.twins import Refusal, Twins
 
 NEIGHBOURS = TenantId(UUID("00000000-0000-7000-8000-00000000000b"))
 TENANTS = [DEFAULT_TENANT, NEIGHBOURS]
+WORKER_VERBS = ["register", "registered", "beat", "resize", "drain", "undrain", "leave"]
 
 tenants = st.sampled_from([DEFAULT_TENANT, DEFAULT_TENANT, DEFAULT_TENANT, NEIGHBOURS])
 data = st.data()
@@ -286,10 +287,15 @@ class Machine(RuleBasedStateMachine):
 
     @rule(data=data, worker=st.sampled_from([ADA, BOB]), boot=st.integers(1, 2))
     def worker_speaks(self, data: st.DataObject, worker: Any, boot: int) -> None:
-        match data.draw(st.sampled_from(["register", "beat", "drain", "undrain", "leave"])):
+        match data.draw(st.sampled_from(WORKER_VERBS)):
             case "register":
-                self.twins.ask("workers", "register", drawn.registration_of(worker, boot), now=self.now)
+                key = data.draw(st.sampled_from([None, 1, 2]))
+                self.twins.ask("workers", "register", drawn.registration_of(worker, boot, key), now=self.now)
             case "drain" | "undrain" as verb:
                 self.twins.ask("workers", verb, worker)
+            case "registered":
+                self.twins.ask("workers", "registered", worker)
+            case "resize":
+                self.twins.ask("workers", "beat", worker, UUID(int=boot), now=self.now, slots=3)
             case verb:
                 self.twins.ask("workers", verb, worker, UUID(int=boot), now=self.now)

@@ -6,9 +6,10 @@ import pytest
 
 from gnomon.core.execution import WorkerId
 from gnomon.core.job import DEFAULT_TENANT, TenantId
+from gnomon.core.keys import KeyId
 from gnomon.core.records import Tenant
 from gnomon.core.worker import Worker, WorkerStatus
-from gnomon.errors import TenantNotFound, WorkerNotFound
+from gnomon.errors import TenantNotFound, WorkerNameTaken, WorkerNotFound
 from gnomon.store.base import Store
 from tests.contract.given import (
     ADA,
@@ -17,6 +18,7 @@ from tests.contract.given import (
     HOUR,
     MINUTE,
     NOW,
+    SECOND,
     ask,
     claim,
     create_one,
@@ -182,6 +184,83 @@ async def test_unknown_workers_are_not_found_and_may_leave_quietly(store: Store)
     await store.workers.leave(ADA, new_id(), now=NOW)
 
     assert list(await store.workers.list(limit=10)) == []
+
+
+# Keys -------------------------------------------------------------------------------------------------
+
+OURS, THEIRS = KeyId(new_id()), KeyId(new_id())
+
+
+async def test_a_key_starts_its_worker_again_with_a_later_boot_and_not_with_an_earlier_one(
+    store: Store,
+) -> None:
+    earlier, later = (registration(key_id=OURS) for _ in range(2))
+    await store.workers.register(earlier, now=NOW)
+    await store.workers.register(later, now=NOW)
+    await store.workers.register(later, now=NOW)
+
+    with pytest.raises(WorkerNameTaken):
+        await store.workers.register(earlier, now=NOW)
+    assert (await store.workers.registered(ADA)).registration == later
+
+    await store.workers.register(earlier, now=NOW + MINUTE)
+    assert (await store.workers.registered(ADA)).registration == earlier
+
+
+@pytest.mark.parametrize("owner", [THEIRS, None])
+async def test_the_name_of_a_live_worker_of_another_is_taken(store: Store, owner: KeyId | None) -> None:
+    theirs, ours = registration(key_id=owner), registration(key_id=OURS)
+    await store.workers.register(theirs, now=NOW)
+
+    with pytest.raises(WorkerNameTaken):
+        await store.workers.register(ours, now=NOW + MINUTE - SECOND)
+    await store.workers.register(ours, now=NOW + MINUTE)
+
+    assert (await store.workers.get(ADA)).key_id == OURS
+
+
+async def test_the_name_of_a_worker_that_left_is_free_once_it_holds_nothing(store: Store) -> None:
+    theirs, ours = registration(key_id=THEIRS), registration(key_id=OURS)
+    await store.workers.register(theirs, now=NOW)
+    await enqueue(store, ask(await create_one(store)))
+    [leased] = await claim(store, ADA)
+    await store.workers.leave(ADA, theirs.boot, now=NOW)
+
+    with pytest.raises(WorkerNameTaken):
+        await store.workers.register(ours, now=NOW)
+    await end(store, leased, DONE)
+    await store.workers.register(ours, now=NOW)
+
+    assert (await store.workers.registered(ADA)).registration == ours
+
+
+async def test_a_process_on_the_store_takes_any_name(store: Store) -> None:
+    await store.workers.register(registration(key_id=THEIRS), now=NOW)
+    own = registration()
+
+    await store.workers.register(own, now=NOW)
+
+    assert (await store.workers.registered(ADA)).registration == own
+
+
+async def test_a_beat_may_change_the_slots(store: Store) -> None:
+    asked = registration(slots=8)
+    await store.workers.register(asked, now=NOW)
+
+    assert (await store.workers.beat(ADA, asked.boot, now=NOW, slots=3)).slots == 3
+    assert (await store.workers.beat(ADA, asked.boot, now=NOW)).slots == 3
+
+
+async def test_what_a_worker_registered_with_is_known_also_when_it_has_left(store: Store) -> None:
+    asked = registration(queues=frozenset({"a", "b"}), key_id=OURS)
+    with pytest.raises(WorkerNotFound):
+        await store.workers.registered(ADA)
+    await store.workers.register(asked, now=NOW)
+    assert await store.workers.registered(ADA) == (asked, WorkerStatus.ACTIVE)
+
+    await store.workers.leave(ADA, asked.boot, now=NOW)
+
+    assert await store.workers.registered(ADA) == (asked, WorkerStatus.GONE)
 
 
 # Tenants ----------------------------------------------------------------------------------------------

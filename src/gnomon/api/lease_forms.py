@@ -28,11 +28,11 @@ NUMBER_MAX = 2**31 - 1
 
 
 class ClaimForm(Form):
-    """The same `request_id` again gets the same answer; say then that it `is_repeat`."""
+    """Sent again with its `request_id`, say that it `is_repeat`. What it does not name is as registered."""
 
     worker_id: str
     request_id: str
-    kinds: list[str]
+    kinds: list[str] | None = None
     queues: list[str] | None = None
     capabilities: list[str] | None = None
     limit: int = 1

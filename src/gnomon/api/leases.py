@@ -1,7 +1,8 @@
 """The worker protocol over HTTP: claim, renew, complete, checkpoint, log. All in batches, all fenced.
 
-The pair of `execution_id` and `claim` is the right to speak for an execution. Where nothing of what a call
-names is held any more, it is answered 409 LEASE_LOST; where some of it is, the answer tells which.
+A worker is spoken for by the key that registered it, within what it registered for. The pair of
+`execution_id` and `claim` is its right to speak for an execution. Where nothing of what a call names is held
+any more, it is answered 409 LEASE_LOST; where some of it is, the answer tells which.
 """
 
 from __future__ import annotations
@@ -36,13 +37,15 @@ from gnomon.api.lease_forms import (
 )
 from gnomon.api.policy import WORKS
 from gnomon.api.reading import Body
+from gnomon.api.workers import own_worker
 from gnomon.client.leases import Ending
-from gnomon.core.document import Document
+from gnomon.core.document import Document, check_name
 from gnomon.core.execution import WorkerId
 from gnomon.core.instants import seconds_of
 from gnomon.core.lease import ClaimRequest
 from gnomon.core.limits import CHECKPOINT_BYTES_MAX, check_batch
 from gnomon.core.records import Checkpoint
+from gnomon.core.worker import Registration
 from gnomon.errors import InvalidInput, LeaseLost
 from gnomon.store.base import Applied
 
@@ -57,14 +60,17 @@ async def claim(data: JSONBody[ClaimForm], request: Call) -> Claimed:
     if not 0 <= data.wait_seconds <= WAIT_SECONDS_MAX:
         raise InvalidInput("wait_seconds", f"must be from 0 to {WAIT_SECONDS_MAX}.")
     check_batch(data.limit, field="limit", size_max=BATCH_MAX)
+    request_id = uuid_of(data.request_id, "request_id")
+    own = await request.verbs.workers.own_present(_named(data.worker_id), request.caller.key.id)
     asked = ClaimRequest(
-        uuid_of(data.request_id, "request_id"),
-        WorkerId(data.worker_id),
-        frozenset(data.kinds),
-        frozenset(data.queues or ("default",)),
-        frozenset(data.capabilities or ()),
+        request_id,
+        own.id,
+        own.offered("kinds", data.kinds),
+        own.offered("queues", data.queues),
+        own.offered("capabilities", data.capabilities),
         data.limit,
         data.is_repeat,
+        is_counted=True,
     )
     wait = timedelta(seconds=data.wait_seconds)
     leases = request.verbs.leases
@@ -77,8 +83,8 @@ async def claim(data: JSONBody[ClaimForm], request: Call) -> Claimed:
 async def renew(data: JSONBody[RenewForm], request: Call) -> RenewAnswer:
     """Hold on. What is missing from the answer is lost: stop working on it."""
     claims = [claim_of(one) for one in _some(data.leases, "leases")]
-    leases = request.verbs.leases
-    kept = {one.claim: one for one in await leases.renew(WorkerId(data.worker_id), claims)}
+    leases, own = request.verbs.leases, await _own(data.worker_id, request)
+    kept = {one.claim: one for one in await leases.renew(own.id, claims)}
     check_lost(claims, kept)
     until = request.now + leases.lease
     renewed = [
@@ -102,7 +108,8 @@ async def complete(data: JSONBody[CompleteForm], request: Call) -> CompleteAnswe
         Ending(claim_of(one), outcome_of(one), one.wait_is_drawn and one.retry_after_seconds is not None)
         for one in _some(data.completions, "completions")
     ]
-    written = await request.verbs.leases.complete(WorkerId(data.worker_id), endings)
+    own = await _own(data.worker_id, request)
+    written = await request.verbs.leases.complete(own.id, endings)
     results = [completed(one) for one in written]
     lost = [one for one in written if one.applied is Applied.LOST]
     request.refused(len(lost))
@@ -128,7 +135,8 @@ async def checkpoint(data: JSONBody[CheckpointForm], request: Call) -> KeptAnswe
         )
         for one in _some(data.checkpoints, "checkpoints")
     ]
-    kept = await request.verbs.leases.checkpoint(WorkerId(data.worker_id), given)
+    own = await _own(data.worker_id, request)
+    kept = await request.verbs.leases.checkpoint(own.id, given)
     return kept_answer([one.claim for one in given], kept)
 
 
@@ -138,8 +146,18 @@ async def log(data: JSONBody[LogForm], request: Call) -> KeptAnswer:
     check_batch(len(data.lines), field="lines", size_max=LINES_MAX)
     now = request.now
     lines = [line_of(one, now) for one in data.lines]
-    kept = await request.verbs.leases.log(WorkerId(data.worker_id), lines)
+    own = await _own(data.worker_id, request)
+    kept = await request.verbs.leases.log(own.id, lines)
     return kept_answer(list(dict.fromkeys(one.claim for one in lines)), kept)
+
+
+async def _own(worker_id: str, request: Call) -> Registration:
+    return await own_worker(_named(worker_id), request)
+
+
+def _named(worker_id: str) -> WorkerId:
+    check_name(worker_id, field="worker_id")
+    return WorkerId(worker_id)
 
 
 def _some(items: list[Any], field: str) -> list[Any]:

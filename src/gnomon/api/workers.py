@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from gnomon.api.ids import Cursors
 from gnomon.api.ids import worker_id as read_worker_id
 from gnomon.api.policy import READS, READS_OR_WORKS, WORKS, WRITES
 from gnomon.api.reading import Answer, Body, Form
+from gnomon.api.retry_forms import choice
 from gnomon.core.execution import WorkerId
 from gnomon.core.instants import seconds_of
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
@@ -33,8 +35,16 @@ class NewWorker(Form):
     boot: str | None = None
 
 
+class Health(StrEnum):
+    """What a worker may say of itself."""
+
+    HEALTHY = "healthy"
+    ACTIVE = "active"
+    DRAINING = "draining"  # It takes nothing new. Counts as if somebody had drained it.
+
+
 class Beat(Form):
-    """What the store knows better is accepted and not believed."""
+    """`capacity` changes what it registered with. `current_jobs` is not used: the leases are counted."""
 
     boot: str | None = None
     status: str | None = None
@@ -58,6 +68,7 @@ class WorkerAnswer(Answer):
     registered_at: datetime
     last_heartbeat: datetime
     command: str | None
+    key_id: str | None
     lease_seconds: int | float
     server_time: datetime
 
@@ -69,7 +80,7 @@ class WorkerPage(Answer):
 
 @post("/v1/workers", policy=WORKS, dto=Body[NewWorker], return_dto=None, status_code=200)
 async def register_worker(data: JSONBody[NewWorker], request: Call) -> WorkerAnswer:
-    """Create or replace: a worker that starts again is the same worker with a new boot."""
+    """Create or replace: a worker that starts again is the same worker with a later boot."""
     capabilities = frozenset(data.capabilities or ())
     registration = Registration(
         WorkerId(data.worker_id),
@@ -79,6 +90,7 @@ async def register_worker(data: JSONBody[NewWorker], request: Call) -> WorkerAns
         capabilities if data.kinds is None else frozenset(data.kinds),
         frozenset(data.queues or ("default",)),
         capabilities,
+        request.caller.key.id,
     )
     return _worker(await request.verbs.workers.register(registration), request)
 
@@ -86,15 +98,21 @@ async def register_worker(data: JSONBody[NewWorker], request: Call) -> WorkerAns
 @post("/v1/workers/{worker_id:str}/heartbeat", policy=WORKS, dto=Body[Beat], return_dto=None, status_code=200)
 async def beat(worker_id: FromPath[str], request: Call, data: JSONBody[Beat | None] = None) -> WorkerAnswer:
     """It lives. 404 means: register again."""
-    boot = _boot(data.boot) if data else None
-    return _worker(await request.verbs.workers.beat(read_worker_id(worker_id), boot), request)
+    own, workers = await own_worker(read_worker_id(worker_id), request), request.verbs.workers
+    said = data or Beat()
+    health = None if said.status is None else choice(Health, said.status.lower(), field="status")
+    worker = await workers.beat(own.id, _boot(said.boot) or own.boot, slots=said.capacity)
+    if health is Health.DRAINING:
+        worker = await workers.drain(own.id)
+    return _worker(worker, request)
 
 
 @post("/v1/workers/{worker_id:str}/leave", policy=WORKS, dto=Body[Beat], return_dto=None, status_code=200)
 async def leave(worker_id: FromPath[str], request: Call, data: JSONBody[Beat | None] = None) -> WorkerAnswer:
     """It says good-bye. What it still holds runs out."""
+    own = await own_worker(read_worker_id(worker_id), request)
     boot = _boot(data.boot) if data else None
-    return _worker(await request.verbs.workers.leave(read_worker_id(worker_id), boot), request)
+    return _worker(await request.verbs.workers.leave(own.id, boot or own.boot), request)
 
 
 @get("/v1/workers", policy=READS)
@@ -128,6 +146,11 @@ async def undrain_worker(worker_id: FromPath[str], request: Call) -> WorkerAnswe
     return _worker(await request.verbs.workers.undrain(read_worker_id(worker_id)), request)
 
 
+async def own_worker(worker_id: WorkerId, request: Call) -> Registration:
+    """Of the caller's own key. Raises WorkerNotFound, WorkerOfAnotherKey."""
+    return await request.verbs.workers.own(worker_id, request.caller.key.id)
+
+
 def _boot(text: str | None) -> UUID | None:
     if text is None:
         return None
@@ -153,6 +176,7 @@ def _worker(one: Worker, request: Call) -> WorkerAnswer:
         registered_at=one.registered_at,
         last_heartbeat=one.last_seen_at,
         command="drain" if one.status is WorkerStatus.DRAINING else None,
+        key_id=None if one.key_id is None else str(one.key_id),
         lease_seconds=seconds_of(request.verbs.leases.lease),
         server_time=now,
     )

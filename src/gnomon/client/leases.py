@@ -7,7 +7,8 @@ worker says is checked against the fence, and against the name of the worker tha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
@@ -30,6 +31,7 @@ from gnomon.core.lifecycle import (
 )
 from gnomon.core.records import Checkpoint, LogLine
 from gnomon.engine.outlook import Outlook
+from gnomon.engine.service import Wakeup
 from gnomon.errors import ExecutionNotFound
 from gnomon.store.base import Applied, Decision
 from gnomon.store.hints import Topic
@@ -86,18 +88,20 @@ class Leases:
         self._executions = surroundings.store.executions
         self._random = Random()  # noqa: S311 - jitter, no secret.
         self.lease = lease
+        # Claims that wait, by worker: an end makes room for one.
+        self._waiting: dict[WorkerId, list[Wakeup]] = {}
 
     async def claim(
         self, request: ClaimRequest, *, wait: timedelta = timedelta(0), stop: asyncio.Event | None = None
     ) -> Sequence[Handed]:
-        """Executions that fit; if there are none, those that come within `wait`. Raises WorkerNotFound.
+        """Executions that fit; if there are none, those that come within `wait`.
 
         The same request asked again gets what it got the first time and still holds. `stop` ends the wait.
         """
         loop = asyncio.get_running_loop()
         until = loop.time() + wait.total_seconds()
         outlook = Outlook(lambda after: self._executions.next_due(request, after=after), fresh=LOOK_AGAIN / 2)
-        with self._own.bells.listening(Topic.WORK, Topic.LATER) as bell:
+        with self._listening(request.worker) as bell:
             while True:
                 leased: Sequence[Leased] = ()
                 if bell.was_early or await outlook.is_due(self._own.clock.now()):
@@ -115,6 +119,18 @@ class Leases:
         await self._own.clock.sure()
         now = self._own.clock.now()
         return await self._executions.claim(request, now=now, lease_until=now + self.lease)
+
+    @contextmanager
+    def _listening(self, worker: WorkerId) -> Iterator[Wakeup]:
+        waiting = self._waiting.setdefault(worker, [])
+        with self._own.bells.listening(Topic.WORK, Topic.LATER) as bell:
+            waiting.append(bell)
+            try:
+                yield bell
+            finally:
+                waiting.remove(bell)
+                if not waiting:
+                    self._waiting.pop(worker, None)
 
     async def renew(self, worker: WorkerId, claims: Sequence[Claim]) -> Sequence[Kept]:
         """Those that still hold; the others are lost, and their work must stop."""
@@ -143,6 +159,8 @@ class Leases:
         self._tell(written)
         put_back = [one.change.due for one in decisions.values() if applied[one.claim] is Applied.APPLIED]
         self._own.announce_due([due for due in put_back if due is not None], now=now)
+        for bell in self._waiting.get(worker, ()):
+            bell.set()
         if any(one.in_run for one in decisions.values()):
             self._own.announce(Topic.WORK)  # What follows a task of a workflow.
         return written

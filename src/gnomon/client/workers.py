@@ -7,9 +7,10 @@ from uuid import UUID
 
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.execution import WorkerId
+from gnomon.core.keys import KeyId
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
-from gnomon.core.worker import Registration, Worker, WorkerStatus
-from gnomon.errors import IllegalTransition
+from gnomon.core.worker import Registered, Registration, Worker, WorkerStatus, check_slots
+from gnomon.errors import IllegalTransition, WorkerNotFound, WorkerOfAnotherKey
 from gnomon.store.hints import Topic
 
 
@@ -22,19 +23,39 @@ class Workers:
         self._announce = surroundings.announce
 
     async def register(self, registration: Registration) -> Worker:
-        """Create or replace: a worker that starts again is the same worker with a new boot."""
+        """Create or replace: a worker that starts again is the same worker with a new boot.
+
+        Raises WorkerNameTaken.
+        """
         await self._workers.register(registration, now=self._clock.now())
         return await self._workers.get(registration.id)
 
-    async def beat(self, worker_id: WorkerId, boot: UUID | None = None) -> Worker:
-        """It lives. Without a boot, the one that is known. Raises WorkerNotFound: then register again."""
-        boot = boot or (await self._workers.get(worker_id)).boot
-        return await self._workers.beat(worker_id, boot, now=self._clock.now())
+    async def own(self, worker_id: WorkerId, key_id: KeyId) -> Registration:
+        """What the key registered, perhaps long ago. Raises WorkerNotFound, WorkerOfAnotherKey."""
+        return (await self._own(worker_id, key_id)).registration
 
-    async def leave(self, worker_id: WorkerId, boot: UUID | None = None) -> Worker:
+    async def own_present(self, worker_id: WorkerId, key_id: KeyId) -> Registration:
+        """Of a worker that has not left, too. Raises WorkerNotFound: register again; WorkerOfAnotherKey."""
+        registration, status = await self._own(worker_id, key_id)
+        if status is WorkerStatus.GONE:
+            raise WorkerNotFound(worker_id)
+        return registration
+
+    async def _own(self, worker_id: WorkerId, key_id: KeyId) -> Registered:
+        found = await self._workers.registered(worker_id)
+        if found.registration.key_id != key_id:
+            raise WorkerOfAnotherKey(worker_id)
+        return found
+
+    async def beat(self, worker_id: WorkerId, boot: UUID, *, slots: int | None = None) -> Worker:
+        """It lives, perhaps with another number of slots. Raises WorkerNotFound: then register again."""
+        if slots is not None:
+            check_slots(slots)
+        return await self._workers.beat(worker_id, boot, now=self._clock.now(), slots=slots)
+
+    async def leave(self, worker_id: WorkerId, boot: UUID) -> Worker:
         """It says good-bye. Raises WorkerNotFound."""
-        worker = await self._workers.get(worker_id)
-        await self._workers.leave(worker_id, boot or worker.boot, now=self._clock.now())
+        await self._workers.leave(worker_id, boot, now=self._clock.now())
         return await self._workers.get(worker_id)
 
     async def get(self, worker_id: WorkerId) -> Worker:

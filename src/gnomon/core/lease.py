@@ -53,6 +53,9 @@ class ClaimRequest:
 
     `is_repeat` says that the id was sent before and no answer came. The first one may still be at work in the
     database; a repeat waits for it, where a first request that finds nothing answers at once.
+
+    `is_counted` makes the store count: the worker gets what it has slots for beside what it holds, and
+    nothing while it is not live. A worker that has the store to itself counts on its own.
     """
 
     id: UUID
@@ -62,6 +65,7 @@ class ClaimRequest:
     capabilities: frozenset[str] = frozenset()
     limit: int = 1
     is_repeat: bool = False
+    is_counted: bool = False
 
     def __post_init__(self) -> None:
         check_name(self.worker, field="worker")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 from uuid import UUID
 
 from gnomon.core.document import check_name
 from gnomon.core.execution import WorkerId
+from gnomon.core.keys import KeyId
 from gnomon.errors import InvalidInput
 
 SLOTS_MAX = 10_000
@@ -23,6 +26,12 @@ class WorkerStatus(StrEnum):
     DEAD = "DEAD"  # Silent for too long without a good-bye. Never stored: it follows from last_seen_at.
 
 
+def check_slots(slots: int) -> None:
+    """Raises InvalidInput."""
+    if type(slots) is not int or not 1 <= slots <= SLOTS_MAX:
+        raise InvalidInput("capacity", f"must be a whole number from 1 to {SLOTS_MAX}.")
+
+
 @dataclass(frozen=True, slots=True)
 class Registration:
     """A worker introduces itself. `boot` changes with every start, so a namesake cannot pass for it."""
@@ -34,6 +43,7 @@ class Registration:
     kinds: frozenset[str]
     queues: frozenset[str] = frozenset({"default"})
     capabilities: frozenset[str] = frozenset()
+    key_id: KeyId | None = None  # Of a worker over HTTP: the key that speaks for it.
 
     def __post_init__(self) -> None:
         check_name(self.id, field="worker_id")
@@ -41,8 +51,26 @@ class Registration:
         for field in ("kinds", "queues", "capabilities"):
             for name in getattr(self, field):
                 check_name(name, field=field)
-        if type(self.slots) is not int or not 1 <= self.slots <= SLOTS_MAX:
-            raise InvalidInput("capacity", f"must be a whole number from 1 to {SLOTS_MAX}.")
+        check_slots(self.slots)
+
+    def offered(self, field: str, asked: Collection[str] | None) -> frozenset[str]:
+        """Those of its kinds, queues or capabilities that are asked for; all of them if none are named."""
+        own: frozenset[str] = getattr(self, field)
+        if asked is None:
+            return own
+        if missing := sorted(set(asked) - own):
+            said = ", ".join(map(repr, missing))
+            raise InvalidInput(
+                field, f"worker {self.id} is not registered for {said}. Register it with that."
+            )
+        return frozenset(asked)
+
+
+class Registered(NamedTuple):
+    """What a worker registered with, and what became of it since."""
+
+    registration: Registration
+    status: WorkerStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +86,7 @@ class Worker:
     running: int  # Derived from live leases.
     registered_at: datetime
     last_seen_at: datetime
+    key_id: KeyId | None = None
 
     def status_at(self, now: datetime) -> WorkerStatus:
         is_silent = now >= self.last_seen_at + SILENT

@@ -14,7 +14,7 @@ from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
 from gnomon.engine.needs import Leases, Presence
 from gnomon.engine.service import Wakeup
-from gnomon.errors import StoreUnavailable, WorkerNotFound
+from gnomon.errors import StoreUnavailable, WorkerNameTaken, WorkerNotFound
 
 logger = logging.getLogger(__name__)
 
@@ -108,4 +108,7 @@ class Heartbeat:
         if other is not None and is_alive and other.boot > own.boot:
             logger.error("another worker has the name %s; give each one its own", own.id)
             return
-        await self._workers.register(own, now=now)
+        try:
+            await self._workers.register(own, now=now)
+        except WorkerNameTaken as error:
+            logger.error("%s", error)

@@ -47,7 +47,7 @@ from gnomon.core.records import (
 from gnomon.core.retention import RetentionPolicy
 from gnomon.core.shards import Division, Moves
 from gnomon.core.shown import ShownJob
-from gnomon.core.worker import Registration, Worker
+from gnomon.core.worker import Registered, Registration, Worker
 from gnomon.errors import InvalidInput
 
 
@@ -206,7 +206,8 @@ class ExecutionStore(Protocol):
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
         """Hand out due executions that fit: by priority, then due time, then id. Nothing is handed out twice.
 
-        The same request id asked again returns what it got the first time and still holds.
+        The same request id asked again by the same worker returns what it got the first time and still
+        holds.
         """
 
     async def renew(self, claims: Sequence[Claim], *, lease_until: datetime) -> Sequence[Renewed]:
@@ -343,10 +344,19 @@ class DeadLetterStore(Protocol):
 
 class WorkerStore(Protocol):
     async def register(self, registration: Registration, *, now: datetime) -> None:
-        """Create or replace: a worker that starts again is the same worker with a new boot."""
+        """Create or replace: a worker that starts again is the same worker with a new boot.
 
-    async def beat(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> Worker:
-        """Say that the worker lives; the answer tells it whether to drain.
+        A key takes a name from another key, or from a later boot, only if that worker has left or is silent;
+        from another key, only if it holds nothing. Raises WorkerNameTaken.
+        """
+
+    async def registered(self, worker_id: WorkerId) -> Registered:
+        """As it registered, without a count of what it runs. Raises WorkerNotFound."""
+
+    async def beat(
+        self, worker_id: WorkerId, boot: UUID, *, now: datetime, slots: int | None = None
+    ) -> Worker:
+        """Say that the worker lives, and perhaps how many slots it has now; the answer says whether to drain.
 
         Raises WorkerNotFound if it is unknown or a newer boot took its name.
         """

@@ -17,8 +17,10 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from uuid import UUID
 
+from gnomon.core.execution import WorkerId
 from gnomon.core.job import DEFAULT_TENANT, PRIORITIES, Definition, TenantId
 from gnomon.core.lease import ClaimRequest
+from gnomon.core.worker import SILENT
 from gnomon.store.database import Database, Row, Rows, Session, UniqueViolation
 from gnomon.store.lanes import Lanes, Turn, lane_of
 from gnomon.store.rows import FIRST_ID
@@ -54,7 +56,8 @@ class Claimer:
         self._emptied_at = FIRST_INSTANT
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:
-        if self._took_all and not request.is_repeat and not await self._may_find_something(request, now):
+        looks_first = self._took_all or request.is_counted
+        if looks_first and not request.is_repeat and not await self._may_find_something(request, now):
             return []
         try:
             rows = await self._claim(request, now=now, lease_until=lease_until)
@@ -66,6 +69,7 @@ class Claimer:
         return rows
 
     def with_ends(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> ClaimWithEnds:
+        assert not request.is_counted, "a claim with ends counts nothing"
         turn, *_ = self._turns(request)
         # A tenant with a limit is claimed from under a lock that comes before all others, so not here.
         fits = turn if turn.limited is None else Turn(None, ())
@@ -73,8 +77,8 @@ class Claimer:
 
     async def _may_find_something(self, request: ClaimRequest, now: datetime) -> bool:
         """Behind who took all there is mostly nothing: a look costs a tenth of a claim."""
-        if self._database.dead_rows_linger:
-            return True  # There, a look is a round trip as a claim is.
+        if self._database.dead_rows_linger and not request.is_counted:
+            return True  # There, a look is a round trip as a claim is; a counted claim is several.
         # Not a `read`, which is a hop to another thread.
         [row] = await self._database.fetch("claimable", request_id=request.id, now=now)
         return bool(row["claimable"])
@@ -96,7 +100,7 @@ class Claimer:
     ) -> Sequence[Row]:
         """From the first of them that have something. A request that found nothing has not been used."""
         for turn in self._turns(request):
-            async with self._room(turn.limited, request.limit) as (session, room):
+            async with self._room(turn.limited, request, now) as (session, room):
                 rows = await self._scan(session, request, turn, room, now=now, lease_until=lease_until)
             self._note(turn, rows, room, now=now)
             if rows:
@@ -110,15 +114,22 @@ class Claimer:
         return sorted(turns, key=lambda turn: request.lot(turn.limited))
 
     @asynccontextmanager
-    async def _room(self, limited: TenantId | None, wanted: int) -> AsyncIterator[tuple[Session, int]]:
+    async def _room(
+        self, limited: TenantId | None, request: ClaimRequest, now: datetime
+    ) -> AsyncIterator[tuple[Session, int]]:
         """How many may be claimed, and for as long as that holds."""
-        if limited is None:
-            yield self._database, wanted
+        if limited is None and not request.is_counted:
+            yield self._database, request.limit
             return
         async with self._database.transaction() as session:
-            await session.fetch("tenant_lock", tenant_id=limited)
-            [row] = await session.fetch("tenant_room", tenant_id=limited)
-            yield session, wanted if row["room"] is None else max(0, min(wanted, row["room"]))
+            rooms = [request.limit]
+            if request.is_counted:
+                rooms.append(await _free_slots(session, request.worker, now))
+            if limited is not None:
+                await session.fetch("tenant_lock", tenant_id=limited)
+                [row] = await session.fetch("tenant_room", tenant_id=limited)
+                rooms += [] if row["room"] is None else [row["room"]]
+            yield session, max(0, min(rooms))
 
     async def _start_over(self, now: datetime) -> bool:
         """True if there are lanes that were not known before."""
@@ -136,7 +147,8 @@ class Claimer:
         now: datetime,
         lease_until: datetime,
     ) -> Sequence[Row]:
-        if limit < 1:
+        # A counted worker may be full of what this very request got before, and gets that again.
+        if limit < 1 and not request.is_counted:
             return []
         where, values = self.scanned(request, turn, now, lease_until)
         return await session.fetch(
@@ -201,6 +213,16 @@ class Claimer:
         self._positions |= {
             (lane_id, priority): POSITION(row) for priority, row in last.items() for lane_id in turn.lane_ids
         }
+
+
+async def _free_slots(session: Session, worker: WorkerId, now: datetime) -> int:
+    """Of a worker that is live. Nobody else counts them until the transaction ends."""
+    rows = await session.fetch("worker_lock", worker_id=worker, silent_since=now - SILENT)
+    if not rows:
+        return 0
+    [held] = await session.fetch("worker_holds", worker_id=worker)
+    free: int = rows[0]["slots"] - held["held"]
+    return free
 
 
 def nothing_scanned(database: Database, *, now: datetime) -> Scanned:

@@ -119,7 +119,7 @@ class SqlExecutions:
                 return []
             return await self._revisions.claimed(rows, Hold(request.worker, now, lease_until))
         except AskedBefore:
-            rows = await self._database.read("claimed", request_id=request.id)
+            rows = await self._database.read("claimed", request_id=request.id, worker=request.worker)
             return await self._revisions.leased(rows)
 
     async def renew(self, claims: Sequence[Claim], *, lease_until: datetime) -> Sequence[Renewed]:

@@ -21,8 +21,8 @@ from asyncpg.pgproto.pgproto import UUID as FastUUID  # A UUID like any other, m
 from gnomon.store.database import Row, Rows
 
 IDS = frozenset({
-    "id", "tenant_id", "job_id", "execution_id", "depends_on", "boot", "request_id", "redriven_as", "new_id",
-    "dag_id", "dag_run_id", "outer_run_id", "backfill_id",
+    "id", "tenant_id", "job_id", "execution_id", "depends_on", "boot", "key_id", "request_id",
+    "redriven_as", "new_id", "dag_id", "dag_run_id", "outer_run_id", "backfill_id",
 })  # fmt: skip
 TIMES = frozenset({
     "created_at", "updated_at", "next_run_time", "last_run_time", "anchor", "nominal_time", "nominal_until",

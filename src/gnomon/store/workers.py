@@ -10,8 +10,8 @@ from gnomon.core.execution import WorkerId
 from gnomon.core.job import DEFAULT_TENANT, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Tenant
-from gnomon.core.worker import Registration, Worker, WorkerStatus
-from gnomon.errors import TenantAlreadyExists, TenantNotFound, WorkerNotFound
+from gnomon.core.worker import SILENT, Registered, Registration, Worker, WorkerStatus
+from gnomon.errors import TenantAlreadyExists, TenantNotFound, WorkerNameTaken, WorkerNotFound
 from gnomon.store.database import Database, Row, UniqueViolation
 from gnomon.store.rows import names_of, names_text
 
@@ -21,7 +21,7 @@ class SqlWorkers:
         self._database = database
 
     async def register(self, registration: Registration, *, now: datetime) -> None:
-        await self._database.fetch(
+        rows = await self._database.fetch(
             "worker_register",
             worker_id=registration.id,
             tenant_id=DEFAULT_TENANT,  # A worker serves all tenants.
@@ -31,11 +31,17 @@ class SqlWorkers:
             kinds=names_text(registration.kinds),
             queues=names_text(registration.queues),
             capabilities=names_text(registration.capabilities),
+            key_id=registration.key_id,
             now=now,
+            silent_since=now - SILENT,
         )
+        if not rows:
+            raise WorkerNameTaken(registration.id)
 
-    async def beat(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> Worker:
-        rows = await self._database.fetch("worker_beat", worker_id=worker_id, boot=boot, now=now)
+    async def beat(
+        self, worker_id: WorkerId, boot: UUID, *, now: datetime, slots: int | None = None
+    ) -> Worker:
+        rows = await self._database.fetch("worker_beat", worker_id=worker_id, boot=boot, now=now, slots=slots)
         if not rows:
             raise WorkerNotFound(worker_id)
         return _worker_of(rows[0])
@@ -56,6 +62,23 @@ class SqlWorkers:
         if not rows:
             raise WorkerNotFound(worker_id)
         return _worker_of(rows[0])
+
+    async def registered(self, worker_id: WorkerId) -> Registered:
+        rows = await self._database.read("worker_registered", worker_id=worker_id)
+        if not rows:
+            raise WorkerNotFound(worker_id)
+        [row] = rows
+        registration = Registration(
+            WorkerId(row["worker_id"]),
+            row["boot"],
+            row["hostname"],
+            row["slots"],
+            names_of(row["kinds"]),
+            names_of(row["queues"]),
+            names_of(row["capabilities"]),
+            row["key_id"],
+        )
+        return Registered(registration, WorkerStatus(row["status"]))
 
     async def list(self, *, limit: int, after: WorkerId | None = None) -> Sequence[Worker]:
         rows = await self._database.read("workers_page", after=after or "", limit=check_limit(limit))
@@ -100,4 +123,5 @@ def _worker_of(row: Row) -> Worker:
         running=row["running"],
         registered_at=row["registered_at"],
         last_seen_at=row["last_seen_at"],
+        key_id=row["key_id"],
     )

@@ -54,14 +54,16 @@ def test_logs_are_followed_while_it_runs_and_end_with_it(desk: Desk, open_folder
     assert following.returncode == 0
 
 
-def test_a_drained_worker_stays_and_is_undrained(desk: Desk) -> None:
+def test_a_drained_worker_takes_nothing_new_until_it_is_undrained(desk: Desk) -> None:
     desk("job", "create", "resting", "--kind", "dummy", "--queue", "resting")
     with worker(desk, "resting", worker_key(desk)) as process:
         desk("job", "trigger", "resting", "--wait")
         asked = desk.json("workers", "drain", "remote-resting")
         assert [one["status"] for one in asked] == ["DRAINING"]
+        run = desk.json("job", "trigger", "resting")["execution_id"]
+        assert [one["code"] for one in desk.json("run", "explain", run)] == ["no_worker"]
         desk("workers", "undrain", "remote-resting")
-        desk("job", "trigger", "resting", "--wait")
+        desk("run", "wait", run, "--timeout", "60")
         assert process.poll() is None
     assert "remote-resting" in desk("workers", "list").stdout
     assert "[ILLEGAL_TRANSITION]" in desk("workers", "undrain", "remote-resting", exit_code=1).stderr

@@ -18,6 +18,7 @@ from gnomon.core.execution import (
     NewExecution,
     RecentRun,
     WaitsFor,
+    WorkerId,
 )
 from gnomon.core.explaining import Place
 from gnomon.core.gates import gate, slots
@@ -60,9 +61,15 @@ class ModelExecutions:
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
         runs = sorted(self.state.runs.values(), key=lambda run: (-run.priority, run.due, run.id))
         if request.id in self.state.requests:
-            return [run.leased() for run in runs if run.lease and run.lease.request.id == request.id]
+            asked = (request.id, request.worker)
+            return [
+                run.leased()
+                for run in runs
+                if run.lease and (run.lease.request.id, run.lease.request.worker) == asked
+            ]
         fitting = [run for run in runs if run.is_ready and run.due <= now and run.lane.fits(request)]
-        picked = next(filter(None, self._turns(fitting, request)), [])
+        limit = min(request.limit, self._free(request.worker, now)) if request.is_counted else request.limit
+        picked = next(filter(None, self._turns(fitting, request, limit)), [])
         if picked or request.is_repeat:
             self.state.requests[request.id] = now
         for run in picked:
@@ -70,10 +77,18 @@ class ModelExecutions:
             run.lease = Lease(request, started_at=now, until=lease_until)
         return [run.leased() for run in picked]
 
-    def _turns(self, fitting: list[Run], request: ClaimRequest) -> Iterator[list[Run]]:
+    def _free(self, worker_id: WorkerId, now: datetime) -> int:
+        worker = self.state.workers.get(worker_id)
+        held = sum(
+            one.lease is not None and one.lease.request.worker == worker_id
+            for one in self.state.runs.values()
+        )
+        return max(0, worker.slots - held) if worker is not None and worker.is_live(now) else 0
+
+    def _turns(self, fitting: list[Run], request: ClaimRequest, wanted: int) -> Iterator[list[Run]]:
         turns = {None} if request.is_repeat else {None, *map(self.state.limited, fitting)}
         for turn in sorted(turns, key=request.lot):
-            room = request.limit
+            room = wanted
             if turn is not None:
                 limit = self.state.tenants[turn].max_concurrent
                 assert limit is not None

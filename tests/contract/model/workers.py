@@ -10,8 +10,8 @@ from uuid import UUID
 from gnomon.core.execution import WorkerId
 from gnomon.core.job import TenantId
 from gnomon.core.records import Tenant
-from gnomon.core.worker import Registration, Worker, WorkerStatus
-from gnomon.errors import TenantAlreadyExists, TenantNotFound, WorkerNotFound
+from gnomon.core.worker import Registered, Registration, Worker, WorkerStatus
+from gnomon.errors import TenantAlreadyExists, TenantNotFound, WorkerNameTaken, WorkerNotFound
 from tests.contract.model.state import State
 
 
@@ -35,6 +35,9 @@ class ModelWorkers:
     state: State
 
     async def register(self, registration: Registration, *, now: datetime) -> None:
+        known = self.state.workers.get(registration.id)
+        if known is not None and registration.key_id is not None:
+            self._check_free(await self.get(known.id), registration, now)
         self.state.workers[registration.id] = Worker(
             id=registration.id,
             boot=registration.boot,
@@ -47,13 +50,31 @@ class ModelWorkers:
             running=0,
             registered_at=now,
             last_seen_at=now,
+            key_id=registration.key_id,
         )
 
-    async def beat(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> Worker:
+    def _check_free(self, known: Worker, registration: Registration, now: datetime) -> None:
+        is_own = known.key_id == registration.key_id
+        is_unused = known.status_at(now) in (WorkerStatus.GONE, WorkerStatus.DEAD)
+        if not (
+            (is_own and known.boot <= registration.boot) or (is_unused and (is_own or not known.running))
+        ):
+            raise WorkerNameTaken(registration.id)
+
+    async def registered(self, worker_id: WorkerId) -> Registered:
+        one = await self.get(worker_id)
+        registration = Registration(
+            one.id, one.boot, one.hostname, one.slots, one.kinds, one.queues, one.capabilities, one.key_id
+        )
+        return Registered(registration, one.status)
+
+    async def beat(
+        self, worker_id: WorkerId, boot: UUID, *, now: datetime, slots: int | None = None
+    ) -> Worker:
         worker = await self.get(worker_id)
         if worker.boot != boot or worker.status is WorkerStatus.GONE:
             raise WorkerNotFound(worker_id)
-        self.state.workers[worker_id] = replace(worker, last_seen_at=now)
+        self.state.workers[worker_id] = replace(worker, last_seen_at=now, slots=slots or worker.slots)
         return await self.get(worker_id)
 
     async def drain(self, worker_id: WorkerId) -> Worker:

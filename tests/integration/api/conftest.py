@@ -145,6 +145,14 @@ class Office:
         await self.store.workers.register(worker, now=self.clock.now())
         return worker
 
+    async def enrol(self, name: str = "ada", **fields: Any) -> dict[str, Any]:
+        """Register over HTTP, with the key of the office."""
+        form = {"worker_id": name, "kinds": ["report"], "capacity": 10, **fields}
+        answer = await self.http.post("/v1/workers", json=form)
+        assert answer.status_code == 200, answer.text
+        known: dict[str, Any] = answer.json()
+        return known
+
     async def claim(
         self, worker: str = "ada", *, limit: int = 100, kinds: Iterable[str] = ("report",)
     ) -> list[Leased]:

@@ -297,6 +297,7 @@ async def test_45_a_header_of_two_lines(office: Office, value: str) -> None:
 
 async def test_nonsense_for_the_worker_protocol_is_refused(office: Office) -> None:
     run = str(uuid4())
+    await office.enrol("a", kinds=["x"])
     for path, form in [
         ("/v1/leases/claim", {"worker_id": "", "request_id": run, "kinds": ["x"]}),
         ("/v1/leases/claim", {"worker_id": "a", "request_id": "x", "kinds": ["x"]}),

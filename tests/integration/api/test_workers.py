@@ -17,6 +17,7 @@ ADA = {"worker_id": "ada", "kinds": ["report"]}
 
 async def claim(office: Office, **fields: Any) -> httpx.Response:
     form = {**ADA, "request_id": str(uuid4()), "limit": 10, **fields}
+    await office.enrol(form["worker_id"])
     return await office.http.post("/v1/leases/claim", json=form)
 
 
@@ -125,6 +126,7 @@ async def test_a_forged_token_is_refused(office: Office, number: int) -> None:
 
 async def test_a_worker_cannot_speak_for_another(office: Office) -> None:
     [lease] = await claimed(office)
+    await office.enrol("eve")
     form = {"worker_id": "eve", "checkpoints": [{**token(lease), "state": {"mine": True}}]}
 
     assert problem(await complete(office, {**token(lease), "outcome": "succeeded"}, worker="eve")) == (
@@ -207,7 +209,7 @@ async def test_workers_are_listed_drained_and_leave(office: Office) -> None:
     form = {"worker_id": "ada", "capacity": 4, "kinds": ["report"], "queues": ["mail"], "boot": boot}
     assert (await office.http.post("/v1/workers", json=form)).json()["boot"] == boot
     for name in ("bob", "cyd"):
-        await office.register(name)
+        await office.enrol(name)
 
     first = (await office.http.get("/v1/workers?limit=2")).json()
     rest = (await office.http.get(f"/v1/workers?limit=2&cursor={first['next_cursor']}")).json()
@@ -225,7 +227,7 @@ async def test_workers_are_listed_drained_and_leave(office: Office) -> None:
 
 async def test_a_silent_worker_is_dead_until_its_next_beat(office: Office) -> None:
     for name in ("bob", "cyd"):
-        await office.http.post("/v1/workers", json={"worker_id": name, "kinds": ["report"]})
+        await office.enrol(name)
     await office.http.post("/v1/workers/cyd/drain")
 
     office.clock.advance(timedelta(minutes=1))

@@ -40,12 +40,21 @@ from gnomon.core.job import Revision
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.records import Checkpoint, LogLine
 from gnomon.core.worker import Registration, Worker
-from gnomon.errors import LeaseLost, ServerRefused, StoreUnavailable, WorkerNotFound
+from gnomon.errors import (
+    LeaseLost,
+    ServerRefused,
+    StoreUnavailable,
+    WorkerNameTaken,
+    WorkerNotFound,
+    WorkerOfAnotherKey,
+)
 from gnomon.store.base import Applied, Decision, Handover
 
 # A claim that finds nothing waits for so long at the server. A drain waits for it, so it is not longer.
 WAIT = timedelta(seconds=3)
 REVISIONS_MAX = 1000
+# The server forgot this worker, or another one took its name.
+NOT_OURS = frozenset({WorkerNotFound.code, WorkerOfAnotherKey.code})
 
 Form = TypeVar("Form")
 
@@ -82,7 +91,12 @@ class RemotePresence:
         return timedelta(seconds=msgspec.json.decode(answer, type=WorkerAnswer).lease_seconds)
 
     async def register(self, registration: Registration, *, now: datetime) -> None:
-        await self.introduce(registration)
+        try:
+            await self.introduce(registration)
+        except ServerRefused as error:
+            if error.code == WorkerNameTaken.code:
+                raise WorkerNameTaken(registration.id) from error
+            raise
 
     async def beat(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> Worker:
         return worker_of(await self._told(worker_id, "heartbeat", {"boot": str(boot)}))
@@ -111,7 +125,7 @@ class RemotePresence:
         try:
             answer = await self._line.post(f"{self._path}/{verb}", _encoded(form))
         except ServerRefused as error:
-            if error.code == WorkerNotFound.code:
+            if error.code in NOT_OURS:
                 raise WorkerNotFound(worker_id) from error
             raise
         return msgspec.json.decode(answer, type=WorkerAnswer)
@@ -165,7 +179,12 @@ class RemoteLeases:
             "wait_seconds": WAIT.total_seconds(),
             "is_repeat": request.is_repeat,
         }
-        answer = await self._line.post("/v1/leases/claim", _encoded(form), patience=WAIT + PATIENCE)
+        try:
+            answer = await self._line.post("/v1/leases/claim", _encoded(form), patience=WAIT + PATIENCE)
+        except ServerRefused as error:
+            if error.code in NOT_OURS:  # The heartbeat sees to it.
+                raise StoreUnavailable(str(error)) from error
+            raise
         leases = msgspec.json.decode(answer, type=Claimed).leases
         self._checkpoints.came_along = {
             claim.execution_id: Checkpoint(claim, document_of(one.checkpoint), None, one.started_at)
@@ -234,7 +253,7 @@ async def _unless_lost(line: Line, verb: str, content: bytes) -> bytes | None:
     try:
         return await line.post(f"/v1/leases/{verb}", content)
     except ServerRefused as error:
-        if error.code == LeaseLost.code:
+        if error.code == LeaseLost.code or error.code in NOT_OURS:
             return None
         raise
 
