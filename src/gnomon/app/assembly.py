@@ -40,6 +40,7 @@ class EngineOptions:
     worker: WorkerOptions | None = None
     lease: timedelta = LEASE
     poll: timedelta = POLL
+    patience: timedelta = timedelta(0)  # With a database that is away when the process starts.
     fire_batch: int = BATCH
     shards: bool = True
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)

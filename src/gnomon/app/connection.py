@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 from gnomon.app.engine import Engine
-from gnomon.app.opening import dialect_of, open_database, open_hints, open_store
+from gnomon.app.opening import dialect_of, open_database, open_hints, open_store, tell_migrated
 from gnomon.app.registering import registered
 from gnomon.client import Ask, Client, Draft, Ends
 from gnomon.client.surroundings import Surroundings
@@ -131,10 +131,12 @@ async def open_connection(
         database = await open_database(url)
         store = SqlStore(database)
         try:
-            await migrate(database, now=await store.clock())
+            was_new = not await database.applied_migrations()
+            done = await migrate(database, now=await store.clock())
         except BaseException:
             await store.close()
             raise
+        tell_migrated(url, done, was_new=was_new)
     else:
         store = await open_store(url)
     clock = StoreClock(store.clock)

@@ -9,12 +9,14 @@ from functools import partial
 
 from gnomon.app.assembly import Assembly, EngineOptions
 from gnomon.app.opening import dialect_of, is_in_memory, open_hints, open_store
+from gnomon.app.patience import patiently
 from gnomon.app.worker_parts import OwnProcess
 from gnomon.core.ids import IdSource
 from gnomon.engine.clock import StoreClock
 from gnomon.engine.node import Node
 from gnomon.engine.recycler import Recycler
 from gnomon.engine.telemetry import Telemetry
+from gnomon.settings import without_password
 from gnomon.store.hints import Hints
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.sqlite import SqliteDatabase
@@ -40,12 +42,13 @@ class Engine:
 async def open_engine(options: EngineOptions) -> AsyncIterator[Engine]:
     """Connected and ready. `await engine.node.run()` runs it until it is asked to leave."""
     async with AsyncExitStack() as stack:
-        store = await open_store(options.database)
+        what = f"the database {without_password(options.database)}"
+        store = await patiently(what, lambda: open_store(options.database), patience=options.patience)
         stack.push_async_callback(store.close)
         hints = open_hints(options.database)
         stack.push_async_callback(hints.close)
         clock = StoreClock(store.clock, lease=options.lease)
-        await clock.learn()
+        await patiently(what, clock.learn, patience=options.patience)
         # With a file there is nobody to share with.
         shares = options.shards and dialect_of(options.database) != SqliteDatabase.dialect
         # Nobody else can open a database in memory.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -9,16 +10,19 @@ from datetime import timedelta
 from pathlib import Path
 
 from gnomon.errors import InvalidInput, StoreRefused
+from gnomon.settings import without_password
 from gnomon.store.claimer import RESCAN
 from gnomon.store.files import claim_file, is_new_file
 from gnomon.store.hints import Hints, LocalHints
 from gnomon.store.hold import Holder, held
-from gnomon.store.migrate import AppliedMigration, refusal
+from gnomon.store.migrate import AppliedMigration, Migration, refusal
 from gnomon.store.postgres import PostgresDatabase
 from gnomon.store.postgres_connect import split_pooler
 from gnomon.store.postgres_hints import PostgresHints
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.sqlite import MEMORY, SqliteDatabase, sqlite_release
+
+logger = logging.getLogger(__name__)
 
 POSTGRES_SCHEMES = ("postgresql://", "postgres://")
 SQLITE_SCHEME = "sqlite://"
@@ -99,6 +103,16 @@ async def inspect(url: str) -> Inspection:
         )
     finally:
         await database.close()
+
+
+def tell_migrated(url: str, done: Sequence[Migration], *, was_new: bool) -> None:
+    """Nobody asked for these: a file is migrated by the process that opens it."""
+    where = without_password(url)
+    if was_new:
+        logger.info("made the database %s", where)
+    elif done:
+        names = ", ".join(f"{one.number:04} ({one.name})" for one in done)
+        logger.warning("migrated the database %s to this release: %s", where, names)
 
 
 def dialect_of(url: str) -> str:

@@ -15,6 +15,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import Flag, auto
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Protocol, TypeVar
@@ -23,7 +24,8 @@ from gnomon.app.attaching import attached_apps
 from gnomon.app.engine import Engine, EngineOptions, open_engine
 from gnomon.app.garbage import collect_seldom
 from gnomon.app.leaving import left_behind
-from gnomon.app.opening import alone_on, dialect_of, open_database
+from gnomon.app.opening import alone_on, dialect_of, open_database, tell_migrated
+from gnomon.app.patience import patiently
 from gnomon.app.worker_parts import WorkerOptions
 from gnomon.core.execution import WorkerId
 from gnomon.core.ids import IdSource
@@ -102,7 +104,8 @@ async def alone(settings: Settings) -> AsyncIterator[None]:
     """If the database is a file: nobody else runs on it until the end of the block, and it is up to date."""
     with alone_on(settings.database, Holder(os.getpid(), socket.gethostname())):
         if dialect_of(settings.database) == SqliteDatabase.dialect:
-            await _migrate(settings.database)
+            url = settings.database
+            await patiently(f"the database {url}", partial(_migrate, url), patience=settings.startup.wait)
         yield
 
 
@@ -117,6 +120,7 @@ async def running_engine(
         schedules=Role.SCHEDULER in role,
         lease=settings.worker.lease,
         poll=settings.poll,
+        patience=settings.startup.wait,
         fire_batch=settings.scheduler.batch,
         shards=settings.scheduler.shards,
         retention=settings.retention,
@@ -185,9 +189,11 @@ def worker_options(settings: Settings, handlers: Registry) -> WorkerOptions:
 async def _migrate(url: str) -> None:
     database = await open_database(url)
     try:
-        await migrate(database, now=datetime.now(UTC))
+        was_new = not await database.applied_migrations()
+        done = await migrate(database, now=datetime.now(UTC))
     finally:
         await database.close()
+    tell_migrated(url, done, was_new=was_new)
 
 
 async def _until_told(engine: Runs) -> bool:

@@ -10,6 +10,7 @@ from datetime import timedelta
 from functools import partial
 from random import Random
 
+from gnomon.app.patience import patiently
 from gnomon.app.process import installed_handlers, worker_options
 from gnomon.app.worker_parts import OwnProcess, WorkerOptions, WorkerParts
 from gnomon.client.remote.wire import Address
@@ -20,8 +21,11 @@ from gnomon.engine.node import Node
 from gnomon.engine.recycler import Recycler
 from gnomon.engine.service import Service
 from gnomon.engine.telemetry import Telemetry
-from gnomon.errors import ServerRefused, ServerUnreachable, StoreUnavailable
+from gnomon.errors import ServerRefused, StoreUnavailable
 from gnomon.settings import Settings
+
+# What a server answers that is busy, or waits for its own store.
+PASSING = frozenset({429, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +61,10 @@ async def open_remote(
 
         store = RemoteStore(address, own.id, answered=answered)
         stack.push_async_callback(store.close)
-        lease = await _introduced(store, address, chosen)
+        what, patience = f"the server {address.url}", settings.startup.wait
+        lease = await patiently(what, partial(_introduced, store, chosen), patience=patience)
         clock = StoreClock(partial(store.workers.clock, own.boot), lease=lease)
-        await clock.learn()
+        await patiently(what, clock.learn, patience=patience)
 
         @asynccontextmanager
         async def open_another() -> AsyncIterator[RemoteStore]:
@@ -86,11 +91,12 @@ async def open_remote(
         yield RemoteEngine(node, clock, telemetry, parts.recycler)
 
 
-async def _introduced(store: RemoteStore, address: Address, chosen: WorkerOptions) -> timedelta:
-    """How long a lease lasts. Who starts does not wait for better times: it says what is wrong, and ends."""
+async def _introduced(store: RemoteStore, chosen: WorkerOptions) -> timedelta:
+    """How long a lease lasts. Raises StoreUnavailable for what may be better in a moment."""
     try:
         return await store.workers.introduce(chosen.registration)
     except StoreUnavailable as error:
-        if isinstance(error.__cause__, ServerRefused):
-            raise error.__cause__ from None
-        raise ServerUnreachable(address.url, str(error.__cause__)) from error
+        cause = error.__cause__
+        if isinstance(cause, ServerRefused) and cause.http_status not in PASSING:
+            raise cause from None  # Such as a key that is not valid.
+        raise

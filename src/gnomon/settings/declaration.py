@@ -94,6 +94,16 @@ class WorkerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class StartupSettings:
+    wait: timedelta = setting(
+        Seconds(0, DAY_SECONDS),
+        timedelta(seconds=60),
+        "How long a process that starts waits for a database or a server that does not answer.",
+        key="wait_seconds",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class SchedulerSettings:
     batch: int = setting(Whole(1, CLAIM_LIMIT_MAX), 500, "How many due jobs one step fires at most.")
     shards: bool = setting(
@@ -262,6 +272,7 @@ class Settings:
         in_file=False,
     )
     profile: str = setting(NAME, "default", "Which profile of the profile file to use.", in_file=False)
+    startup: StartupSettings = section(StartupSettings, "startup")
     worker: WorkerSettings = section(WorkerSettings, "worker")
     scheduler: SchedulerSettings = section(SchedulerSettings, "scheduler")
     retention: RetentionPolicy = section(RetentionPolicy, "retention", each=_days)
