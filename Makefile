@@ -19,7 +19,7 @@ HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n
 INSTALL_TOOLS := timeout 120 sh -c "apt-get update -qq \
 	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime curl"
 
-.PHONY: help up test check sim sim-exam bench campaign fuzz api-kills power-cuts docs lock clean tools
+.PHONY: help up test check sim sim-exam bench campaign fuzz siege api-kills power-cuts docs lock clean tools
 
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ campaign: $(READY) tools ## Break a real cluster on purpose and judge it: make c
 
 fuzz: $(READY) ## Fuzz the whole API from its own description: make fuzz MINUTES=5 [SEED=7].
 	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+siege: $(READY) ## Besiege a node with silent, slow and idle connections and streams: make siege MINUTES=10 [SEED=7].
+	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m tests.siege --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 ROUNDS ?= 100
 api-kills: $(READY) ## Kill API nodes or PostgreSQL under POSTs, ROUNDS=100 times, half of them on each store [SEED=7].

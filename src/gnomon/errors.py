@@ -5,7 +5,7 @@ One base class. Facts are attributes; the API maps the class (`code`, `http_stat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Self
 from uuid import UUID
 
@@ -180,9 +180,10 @@ class RateLimited(GnomonError):
     code = "RATE_LIMITED"
     http_status = 429
 
-    def __init__(self, *, limit: int, retry_after_seconds: int) -> None:
+    def __init__(self, *, limit: int, retry_after_seconds: int, reset: int) -> None:
         super().__init__(f"More than {limit} calls in a minute. Try again in {retry_after_seconds} s.")
         self.limit = limit
+        self.reset = reset  # In seconds since 1970.
         self.retry_after_seconds = retry_after_seconds
 
     @property
@@ -190,12 +191,78 @@ class RateLimited(GnomonError):
         return {"limit": self.limit, "retry_after_seconds": self.retry_after_seconds}
 
 
+class TooManyStreams(GnomonError):
+    """A key or a tenant holds as many streams open as it may."""
+
+    code = "TOO_MANY_STREAMS"
+    http_status = 429
+
+    def __init__(self, limit: int, *, of: str, setting: str) -> None:
+        super().__init__(
+            f"This {of} holds {limit} streams open, the most it may ({setting}). Close one, then try again."
+        )
+        self.limit = limit
+        self.of = of
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"limit": self.limit, "of": self.of}
+
+
+class TooManyConnections(GnomonError):
+    """An address, or all of them together, hold as many connections as they may."""
+
+    code = "TOO_MANY_CONNECTIONS"
+    http_status = 503
+
+    def __init__(self, limit: int, *, address: str | None = None) -> None:
+        holder = "All clients together hold" if address is None else f"{address} holds"
+        super().__init__(f"{holder} {limit} connections, the most that this node serves. Close some.")
+        self.limit = limit
+        self.address = address
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"limit": self.limit, "address": self.address}
+
+
+class RequestTimeout(GnomonError):
+    """The head or the body of a request took too long to arrive."""
+
+    code = "REQUEST_TIMEOUT"
+    http_status = 408
+
+    def __init__(self, part: str, seconds: float) -> None:
+        super().__init__(f"The {part} of the request did not arrive within {seconds:g} s.")
+        self.part = part
+        self.seconds = seconds
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"part": self.part, "seconds": self.seconds}
+
+
+class ClientGone(GnomonError):
+    """The client closed its connection before the request had arrived. No answer reaches it."""
+
+    code = "CLIENT_GONE"
+    http_status = 499
+
+    def __init__(self) -> None:
+        super().__init__("The client closed the connection before the body had arrived.")
+
+
 class MethodNotAllowed(GnomonError):
     code = "METHOD_NOT_ALLOWED"
     http_status = 405
 
-    def __init__(self, method: str) -> None:
-        super().__init__(f"{method} is not possible here.")
+    def __init__(self, method: str, *, allowed: Collection[str]) -> None:
+        super().__init__(f"{method} is not possible here. Possible: {', '.join(sorted(allowed))}.")
+        self.allowed = frozenset(allowed)
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"allowed": sorted(self.allowed)}
 
 
 # What the state of things forbids ------------------------------------------------------------------

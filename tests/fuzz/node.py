@@ -18,7 +18,7 @@ LIMITS = ("SUBMISSIONS", "QUERIES", "HEARTBEATS")
 def quiet_node(folder: Path) -> Iterator[tuple[str, str]]:
     """Where it is, and a key that opens all of it."""
     path = folder / "gnomon.db"
-    key = asyncio.run(_prepared(path))
+    key = asyncio.run(prepared_with_a_key(path))
     os.environ |= {f"GNOMON_API_{limit}_PER_MINUTE": "off" for limit in LIMITS}
     try:
         with node(folder, "api", "--database", str(path), "--log-level", "error") as one:
@@ -30,7 +30,7 @@ def quiet_node(folder: Path) -> Iterator[tuple[str, str]]:
             del os.environ[f"GNOMON_API_{limit}_PER_MINUTE"]
 
 
-async def _prepared(path: Path) -> str:
+async def prepared_with_a_key(path: Path) -> str:
     connection = await open_connection(f"sqlite://{path}", lambda _: None)
     key = await connection.client.keys.create("fuzz", ["admin"])
     await connection.close()

@@ -11,6 +11,7 @@ from typing import Any
 from litestar import Litestar
 from litestar.datastructures import State
 from litestar.handlers import HTTPRouteHandler, WebsocketRouteHandler
+from litestar.routes import HTTPRoute
 
 from gnomon.api import (
     backfills,
@@ -33,16 +34,19 @@ from gnomon.api import (
     workers,
 )
 from gnomon.api.aside import Aside, Desk
+from gnomon.api.bodies import BodyLimits
 from gnomon.api.call import Call
 from gnomon.api.callers import Callers
 from gnomon.api.compression import Gzip
 from gnomon.api.description import describe
 from gnomon.api.edge import Edge
-from gnomon.api.failures import answer
+from gnomon.api.failures import answer, offered
 from gnomon.api.gate import Gate
 from gnomon.api.metrics import Metrics
 from gnomon.api.policy import Policy, Rate
+from gnomon.api.presence import Presence
 from gnomon.api.rates import Rates
+from gnomon.api.streams import Streams
 from gnomon.api.vitals import Vitals
 from gnomon.client import Client
 from gnomon.settings import ApiSettings
@@ -109,6 +113,7 @@ class Api:
     metrics: Metrics
     version: str
     closing: asyncio.Event = field(default_factory=asyncio.Event)
+    presence: Presence = field(default_factory=Presence)
 
 
 def application(api: Api, routes: Sequence[Handler] = ROUTES, *, desk: Desk | None = None) -> Edge:
@@ -124,22 +129,44 @@ def application(api: Api, routes: Sequence[Handler] = ROUTES, *, desk: Desk | No
         Rate.SUBMISSION: chosen.submissions_per_minute,
         Rate.QUERY: chosen.queries_per_minute,
         Rate.HEARTBEAT: chosen.heartbeats_per_minute,
+        Rate.KEY: chosen.key_calls_per_minute,
+        Rate.REFUSAL: chosen.refusals_per_minute,
     }
     callers = Callers(api.client, now)
-    gate = partial(Gate, callers=callers, rates=Rates(rates, now), body_bytes_max=chosen.body_bytes_max)
-    app = _framework(api, routes, callers, [gate, partial(Aside, desk=desk), Gzip])
+    streams = _streams(api, callers)
+    gate = partial(
+        Gate,
+        callers=callers,
+        rates=Rates(rates, now),
+        streams=streams,
+        presence=api.presence,
+        body=BodyLimits(chosen.body_bytes_max, chosen.body.total_seconds()),
+    )
+    app = _framework(api, routes, callers, streams, [gate, partial(Aside, desk=desk), Gzip])
     for handler in handlers_of(app):
         handler.opt["query"] = _query_names(handler)
         handler.opt["is_long"] = handler.fn in _LONG
-    return Edge(app, new_id=api.new_request_id, observe=api.metrics.observe)
+    for route in app.routes:
+        if isinstance(route, HTTPRoute):
+            for one in route.route_handlers:
+                one.opt["offered"] = offered(route.methods)
+    return Edge(app, new_id=api.new_request_id, observe=api.metrics.observe, presence=api.presence)
 
 
 def served_aside(api: Api) -> Litestar:
     """The same routes for calls that the gate of `application` has let in: see aside.py."""
-    return _framework(api, ROUTES, Callers(api.client, api.client.now), [Gzip])
+    callers = Callers(api.client, api.client.now)
+    return _framework(api, ROUTES, callers, _streams(api, callers), [Gzip])
 
 
-def _framework(api: Api, routes: Sequence[Handler], callers: Callers, middleware: Sequence[Any]) -> Litestar:
+def _streams(api: Api, callers: Callers) -> Streams:
+    chosen = api.settings
+    return Streams(callers.is_valid, per_key=chosen.streams_per_key, per_tenant=chosen.streams_per_tenant)
+
+
+def _framework(
+    api: Api, routes: Sequence[Handler], callers: Callers, streams: Streams, middleware: Sequence[Any]
+) -> Litestar:
     return Litestar(
         routes,
         request_class=Call,
@@ -149,7 +176,12 @@ def _framework(api: Api, routes: Sequence[Handler], callers: Callers, middleware
         logging_config=None,
         openapi_config=None,
         state=State(
-            {"api": api, "callers": callers, "describe": cache(lambda: describe(routes, api.version))}
+            {
+                "api": api,
+                "callers": callers,
+                "streams": streams,
+                "describe": cache(lambda: describe(routes, api.version)),
+            }
         ),
     )
 

@@ -23,6 +23,7 @@ from gnomon.store.reports import SqlReports
 
 if TYPE_CHECKING:
     from gnomon.api.metrics import Metrics
+    from gnomon.api.streams import Streams
 
 IF_MATCH = "If-Match"
 IDEMPOTENCY_KEY = "Idempotency-Key"
@@ -50,6 +51,11 @@ class Call(Request[Any, Any, Any]):
     def callers(self) -> Callers:
         callers: Callers = self.app.state.callers
         return callers
+
+    @property
+    def streams(self) -> Streams:
+        streams: Streams = self.app.state.streams
+        return streams
 
     @property
     def closing(self) -> asyncio.Event:

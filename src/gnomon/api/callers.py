@@ -71,6 +71,14 @@ class Callers:
             client = self._clients[tenant_id] = self._client.of(tenant_id)
         return client
 
+    async def is_valid(self, key_id: KeyId) -> bool:
+        """Asks the store, whatever is remembered."""
+        try:
+            key = await self._client.keys.find(key_id)
+        except KeyNotFound:
+            return False
+        return key.is_valid(self._now())
+
     def forget(self, key_id: KeyId) -> None:
         """Revoked through this node: refused here at once."""
         self._known = {mark: one for mark, one in self._known.items() if one[0].key.id != key_id}

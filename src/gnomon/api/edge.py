@@ -1,7 +1,11 @@
-"""The outermost layer: every request gets an id, and every answer carries it."""
+"""The outermost layer: every request gets an id, and every answer carries it.
+
+Here the connection of a request is marked as busy, and HEAD becomes a GET of which only the head is sent.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import time
@@ -12,6 +16,7 @@ from typing import Any
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from gnomon.api.ids import routable
+from gnomon.api.presence import Presence, peer_of
 from gnomon.logs import REQUEST_ID
 
 logger = logging.getLogger(__name__)
@@ -26,10 +31,13 @@ Observer = Callable[[str, str, int, float], None]
 class Edge:
     """`new_id` makes the id of a request that brings none that is fit for a log."""
 
-    def __init__(self, app: ASGIApp, *, new_id: Callable[[], str], observe: Observer) -> None:
+    def __init__(
+        self, app: ASGIApp, *, new_id: Callable[[], str], observe: Observer, presence: Presence
+    ) -> None:
         self._app = app
         self._new_id = new_id
         self._observe = observe
+        self._presence = presence
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -38,6 +46,10 @@ class Edge:
         request_id = _given(scope) or self._new_id()
         header = (HEADER, request_id.encode())
         scope["path"] = routable(scope["path"])
+        method = scope.get("method", "WS")
+        if method == "HEAD":
+            scope["method"] = "GET"
+            receive, send = _only_the_head(receive, send)
         began = time.perf_counter()
         status = int(HTTPStatus.INTERNAL_SERVER_ERROR)
 
@@ -52,13 +64,33 @@ class Edge:
                 status = int(HTTPStatus.FORBIDDEN)
             await send(message)
 
-        mark = REQUEST_ID.set(request_id)
+        mark, peer = REQUEST_ID.set(request_id), peer_of(scope)
+        self._presence.enter(peer)
         try:
             await self._app(scope, receive, send_with_id)
         finally:
+            self._presence.leave(peer)
             REQUEST_ID.reset(mark)
             route = scope.get("path_template") or "none"
-            self._observe(scope.get("method", "WS"), route, status, time.perf_counter() - began)
+            self._observe(method, route, status, time.perf_counter() - began)
+
+
+def _only_the_head(receive: Receive, send: Send) -> tuple[Receive, Send]:
+    """Sends what a GET would send, without its body. A stream then sees that its client has left."""
+    is_over = asyncio.Event()
+
+    async def send_head(message: Message) -> None:
+        if message["type"] != "http.response.body":
+            await send(message)
+        elif not is_over.is_set():
+            is_over.set()
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def receive_until_over() -> Any:
+        await is_over.wait()
+        return {"type": "http.disconnect"}
+
+    return receive_until_over, send_head
 
 
 def _given(scope: Scope) -> str | None:

@@ -143,7 +143,7 @@ async def _stream(request: Call, follower: Follower) -> AsyncIterator[bytes]:
             quiet = timedelta(0)
 
 
-@websocket("/v1/events", policy=READS)
+@websocket("/v1/events", policy=READS, is_stream=True)
 async def follow_events(
     socket: WebSocket[Any, Any, Any],
     after: FromQuery[str | None] = None,

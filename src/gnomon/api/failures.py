@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,21 +11,27 @@ import msgspec
 from litestar import Request, Response
 from litestar.exceptions import (
     HTTPException,
+    InternalServerException,
     MethodNotAllowedException,
     NotFoundException,
     ValidationException,
     WebSocketException,
 )
 
+from gnomon.api.rates import Quota
 from gnomon.core.choices import allowed, one_of
 from gnomon.errors import (
+    ClientGone,
     GnomonError,
     InvalidInput,
     MethodNotAllowed,
     NotFound,
     PayloadTooLarge,
     RateLimited,
+    RequestTimeout,
     StoreError,
+    TooManyConnections,
+    TooManyStreams,
     Unauthorized,
 )
 from gnomon.logs import REQUEST_ID
@@ -33,6 +39,10 @@ from gnomon.logs import REQUEST_ID
 logger = logging.getLogger(__name__)
 
 RETRY_AFTER_STORE_SECONDS = 1
+RETRY_AFTER_CROWD_SECONDS = 5
+_METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
+# How the framework says that a client went away before its body had arrived.
+_LEFT = "client disconnected prematurely"
 # A WebSocket that is refused is closed with this and the status that a request would have got.
 CLOSE_CODES = 4000
 
@@ -57,7 +67,7 @@ class RouteNotFound(NotFound):
 def answer(request: Request[Any, Any, Any], error: Exception) -> Response[Envelope]:
     """The one exception handler."""
     known = _known(request, error)
-    if known.http_status >= 500 and not isinstance(known, StoreError):
+    if known.http_status >= 500 and not isinstance(known, (StoreError, TooManyConnections)):
         logger.error("a request failed", exc_info=error)
     elif isinstance(known, StoreError):
         logger.warning("the store did not serve a request: %s", known)
@@ -86,11 +96,20 @@ def _known(request: Request[Any, Any, Any], error: Exception) -> GnomonError:
         case NotFoundException():
             return RouteNotFound("of this path")
         case MethodNotAllowedException():
-            return MethodNotAllowed("This method")
+            routed = (error.headers or {}).get("allow", "")
+            return MethodNotAllowed(request.scope["method"], allowed=offered(routed.split(", ")))
+        case InternalServerException() if error.detail == _LEFT:
+            return ClientGone()
         case HTTPException() if error.status_code < 500:
             return InvalidInput("request", str(error.detail))
         case _:
             return GnomonError()
+
+
+def offered(methods: Iterable[str]) -> set[str]:
+    """Of the methods that the framework knows for a path, those that a caller can use."""
+    ours = set(methods) & _METHODS
+    return ours | ({"HEAD"} if "GET" in ours else set())
 
 
 def _invalid(request: Request[Any, Any, Any], error: ValidationException) -> InvalidInput:
@@ -132,12 +151,20 @@ def _clean(value: Any) -> Any:
 def _headers(error: GnomonError) -> dict[str, str]:
     match error:
         case RateLimited():
-            return {"Retry-After": str(error.retry_after_seconds)}
+            quota = Quota(error.limit, 0, error.reset)
+            told = {name.decode(): value.decode() for name, value in quota.headers}
+            return {"Retry-After": str(error.retry_after_seconds), **told}
+        case MethodNotAllowed():
+            return {"Allow": ", ".join(sorted(error.allowed))}
+        case TooManyStreams():
+            return {"Retry-After": str(RETRY_AFTER_CROWD_SECONDS)}
+        case TooManyConnections():
+            return {"Retry-After": str(RETRY_AFTER_CROWD_SECONDS), "Connection": "close"}
         case StoreError():
             return {"Retry-After": str(RETRY_AFTER_STORE_SECONDS)}
         case Unauthorized():
             return {"WWW-Authenticate": "Bearer"}
-        case PayloadTooLarge():
+        case PayloadTooLarge() | RequestTimeout() | ClientGone():
             return {"Connection": "close"}
         case _:
             return {}

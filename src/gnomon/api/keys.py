@@ -11,7 +11,7 @@ from litestar.params import FromPath, FromQuery, JSONBody
 from gnomon.api.call import Call
 from gnomon.api.ids import Cursors
 from gnomon.api.ids import key_id as read_key_id
-from gnomon.api.policy import ADMINISTERS
+from gnomon.api.policy import KEEPS_KEYS
 from gnomon.api.reading import Answer, Body, Form
 from gnomon.core.instants import parse_instant
 from gnomon.core.keys import ApiKey
@@ -45,14 +45,14 @@ class KeyPage(Answer):
     next_cursor: str | None
 
 
-@post("/v1/keys", policy=ADMINISTERS, dto=Body[NewKeyForm], return_dto=None)
+@post("/v1/keys", policy=KEEPS_KEYS, dto=Body[NewKeyForm], return_dto=None)
 async def create_key(data: JSONBody[NewKeyForm], request: Call) -> NewKeyAnswer:
     until = None if data.expires_at is None else parse_instant(data.expires_at, field="expires_at")
     new = await request.verbs.keys.create(data.name, data.scopes, expires_at=until)
     return NewKeyAnswer(**_fields(new.key, request.now), key=new.text)
 
 
-@get("/v1/keys", policy=ADMINISTERS)
+@get("/v1/keys", policy=KEEPS_KEYS)
 async def list_keys(
     request: Call, limit: FromQuery[int] = PAGE_LIMIT_DEFAULT, cursor: FromQuery[str | None] = None
 ) -> KeyPage:
@@ -63,11 +63,12 @@ async def list_keys(
     return KeyPage(keys=shown, next_cursor=cursors.write_id(page.next))
 
 
-@delete("/v1/keys/{key_id:str}", policy=ADMINISTERS, status_code=200)
+@delete("/v1/keys/{key_id:str}", policy=KEEPS_KEYS, status_code=200)
 async def revoke_key(key_id: FromPath[str], request: Call) -> KeyAnswer:
     """For good. This node refuses it at once, all others within ten seconds."""
     key = await request.verbs.keys.revoke(read_key_id(key_id))
     request.callers.forget(key.id)
+    request.streams.end(key.id)
     return KeyAnswer(**_fields(key, request.now))
 
 

@@ -14,6 +14,8 @@ class Rate(StrEnum):
     SUBMISSION = "submission"
     QUERY = "query"
     HEARTBEAT = "heartbeat"
+    KEY = "key"  # Calls of /v1/keys, by key: an admin gets there whatever the tenant has used up.
+    REFUSAL = "refusal"  # Calls that were refused, by address or by key.
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,4 +40,5 @@ READS_OR_WORKS = Policy(Scope.READ, Rate.QUERY, or_scope=Scope.WORKER)
 WRITES = Policy(Scope.WRITE, Rate.SUBMISSION)
 WRITES_MANY = Policy(Scope.WRITE, Rate.SUBMISSION, is_batch=True)
 ADMINISTERS = Policy(Scope.ADMIN, Rate.SUBMISSION)
+KEEPS_KEYS = Policy(Scope.ADMIN, Rate.KEY)
 WORKS = Policy(Scope.WORKER, Rate.HEARTBEAT, is_batch=True)

@@ -1,22 +1,15 @@
-"""How many calls a tenant may make in a minute, by class. Each node counts for itself."""
+"""How many calls a tenant, a key or an address may make in a minute, by class; each node counts alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from gnomon.api.policy import Rate
-from gnomon.core.job import TenantId
 from gnomon.errors import RateLimited
 
 WINDOW_SECONDS = 60
-
-
-@dataclass(slots=True)
-class _Window:
-    ends: int  # In seconds since 1970, as the header wants it.
-    taken: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +18,7 @@ class Quota:
 
     limit: int
     remaining: int
-    reset: int
+    reset: int  # In seconds since 1970, as the header wants it.
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
@@ -40,19 +33,20 @@ class Rates:
     def __init__(self, limits: Mapping[Rate, int | None], now: Callable[[], datetime]) -> None:
         self._limits = limits
         self._now = now
-        self._windows: dict[tuple[TenantId, Rate], _Window] = {}
+        # All windows end together, and are forgotten together.
+        self._ends = 0
+        self._taken: dict[tuple[Hashable, Rate], int] = {}
 
-    def take(self, tenant_id: TenantId, rate: Rate) -> Quota | None:
+    def take(self, holder: Hashable, rate: Rate) -> Quota | None:
         """None if this class is not limited. Raises RateLimited."""
         limit = self._limits[rate]
         if limit is None:
             return None
         now = int(self._now().timestamp())
-        window = self._windows.get((tenant_id, rate))
-        if window is None or window.ends <= now:
-            window = _Window(now - now % WINDOW_SECONDS + WINDOW_SECONDS)
-            self._windows[tenant_id, rate] = window
-        window.taken += 1
-        if window.taken > limit:
-            raise RateLimited(limit=limit, retry_after_seconds=window.ends - now)
-        return Quota(limit, limit - window.taken, window.ends)
+        if now >= self._ends:
+            self._ends = now - now % WINDOW_SECONDS + WINDOW_SECONDS
+            self._taken.clear()
+        taken = self._taken[holder, rate] = self._taken.get((holder, rate), 0) + 1
+        if taken > limit:
+            raise RateLimited(limit=limit, retry_after_seconds=self._ends - now, reset=self._ends)
+        return Quota(limit, limit - taken, self._ends)

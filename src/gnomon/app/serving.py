@@ -14,15 +14,18 @@ from random import Random
 from typing import Any
 
 from granian.constants import Interfaces
+from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
 from gnomon import __version__
 from gnomon.api import Api, application
 from gnomon.api.aside import Desk
 from gnomon.api.metrics import Inside, Metrics
+from gnomon.api.presence import Presence
 from gnomon.api.vitals import Vitals
 from gnomon.app.connection import connection_to
 from gnomon.app.desk import desk_for
+from gnomon.app.door import IS_SUPPORTED, Doorman, Limits, room_for_connections
 from gnomon.app.engine import Engine
 from gnomon.app.opening import AnyDatabase, is_in_memory, open_store
 from gnomon.app.process import installed_handlers
@@ -37,6 +40,9 @@ logger = logging.getLogger(__name__)
 START_PATIENCE = timedelta(seconds=10)
 # How long requests that are under way may take once the process wants to end.
 STOP_PATIENCE = timedelta(seconds=5)
+BACKLOG = 1024
+# The server accepts a few connections more than there may be: those are served while others are closed.
+SPARE = 64
 
 Show = Callable[[NewKey], None]
 
@@ -63,10 +69,14 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
                 reports=engine.store.reports,
                 metrics=Metrics(_inside(engine)),
                 version=__version__,
+                presence=Presence(
+                    per_address=settings.api.connections_per_address,
+                    total=room_for_connections(settings.api.connections_max),
+                ),
             )
             async with (
                 _desk(api, engine, settings.database) as desk,
-                served(application(api, desk=desk), settings.api, closing=api.closing),
+                served(application(api, desk=desk), settings.api, closing=api.closing, presence=api.presence),
             ):
                 yield
     finally:
@@ -118,23 +128,20 @@ def _vitals(engine: Engine) -> Vitals:
 
 
 @asynccontextmanager
-async def served(app: Any, chosen: ApiSettings, *, closing: asyncio.Event) -> AsyncIterator[None]:
-    """Listen, and end in order: streams are told, calls may finish, then connections are cut."""
+async def served(
+    app: Any, chosen: ApiSettings, *, closing: asyncio.Event, presence: Presence | None = None
+) -> AsyncIterator[None]:
+    """Listen, and end in order: streams are told, calls may finish, then connections are cut.
+
+    `presence` says which connections have a request under way; without it, quiet ones are not closed.
+    """
     assert chosen.port is not None
     check_exposure(chosen)
     _check_free(chosen.host, chosen.port)
     logging.getLogger("_granian").setLevel(logging.ERROR)
-    server = Server(
-        app,
-        address=chosen.host,
-        port=chosen.port,
-        interface=Interfaces.ASGI,
-        log_enabled=False,
-        backlog=1024,
-        ssl_cert=chosen.tls_certificate,
-        ssl_key=chosen.tls_key,
-    )
+    server = _server(app, chosen, chosen.connections_max if presence is None else presence.total)
     task = asyncio.create_task(server.serve(), name="api")
+    doorman = asyncio.create_task(_watched(presence, chosen), name="doorman")
     try:
         async with asyncio.timeout(START_PATIENCE.total_seconds()):
             await _listening(chosen, task)
@@ -149,6 +156,38 @@ async def served(app: Any, chosen: ApiSettings, *, closing: asyncio.Event) -> As
             logger.warning("calls under way were cut off")
             task.cancel()
             await asyncio.wait([task])
+        doorman.cancel()
+        await asyncio.wait([doorman])
+
+
+def _server(app: Any, chosen: ApiSettings, room: int) -> Server:
+    return Server(
+        app,
+        address=chosen.host,
+        port=chosen.port,
+        interface=Interfaces.ASGI,
+        log_enabled=False,
+        backlog=BACKLOG,
+        backpressure=room + SPARE,
+        http1_settings=HTTP1Settings(header_read_timeout=_head_milliseconds(chosen)),
+        ssl_cert=chosen.tls_certificate,
+        ssl_key=chosen.tls_key,
+    )
+
+
+async def _watched(presence: Presence | None, chosen: ApiSettings) -> None:
+    if presence is None or not IS_SUPPORTED:
+        return
+    assert chosen.port is not None
+    limits = Limits.of(chosen, total=presence.total)
+    is_plain = chosen.tls_certificate is None
+    await Doorman(presence, limits, port=chosen.port, speaks_plainly=is_plain).run()
+
+
+def _head_milliseconds(chosen: ApiSettings) -> int:
+    """The server has one deadline for a head and for an idle connection. The door has finer ones."""
+    longest = max(chosen.head, chosen.idle) if IS_SUPPORTED else chosen.head
+    return int((longest + timedelta(seconds=1)) / timedelta(milliseconds=1))
 
 
 def check_exposure(chosen: ApiSettings) -> None:

@@ -6,9 +6,9 @@ the current folder (or the one that `config` names), the default.
 
 from __future__ import annotations
 
+from gnomon.settings.api import ApiSettings
 from gnomon.settings.declaration import (
     TABLE,
-    ApiSettings,
     DagSettings,
     HandlerSettings,
     LogSettings,

@@ -13,6 +13,7 @@ from gnomon.core.lease import CLAIM_LIMIT_MAX, LEASE, RENEW_EVERY
 from gnomon.core.retention import DAYS_MAX, RetentionPolicy
 from gnomon.core.worker import SLOTS_MAX
 from gnomon.logs import LogFormat, LogLevel
+from gnomon.settings.api import ApiSettings
 from gnomon.settings.kinds import (
     APP,
     NAME,
@@ -115,44 +116,6 @@ class SchedulerSettings:
 class DagSettings:
     tasks_max: int = setting(Whole(1, 1_000_000), 20_000, "How many tasks a workflow may have.")
     edges_max: int = setting(Whole(1, 10_000_000), 100_000, "How many dependencies its tasks may have.")
-
-
-@dataclass(frozen=True, slots=True)
-class ApiSettings:
-    host: str = setting(
-        Text("the address of an interface of this machine, such as 127.0.0.1 or 0.0.0.0"),
-        "127.0.0.1",
-        "Where the API listens. Anything but this machine itself needs TLS, or api.insecure.",
-        option="--host",
-    )
-    port: int | None = setting(
-        Maybe("off", Whole(1, 65_535)),
-        8484,
-        "The port of the API. With off, `gnomon up` runs without an API.",
-        option="--port",
-    )
-    tls_certificate: Path | None = setting(
-        Maybe("off", Place()), None, "The certificate of the API, in PEM, with all that leads to its root."
-    )
-    tls_key: Path | None = setting(Maybe("off", Place()), None, "The private key of that certificate.")
-    insecure: bool = setting(
-        Switch(),
-        False,
-        "Listen beyond this machine without TLS: keys and payloads go over the network in the clear.",
-        option="--insecure-ack",
-    )
-    body_bytes_max: int = setting(
-        Whole(1024, 1 << 30), 1024 * 1024, "The largest request that is read; batches may be 16 times that."
-    )
-    submissions_per_minute: int | None = setting(
-        Maybe("off", Whole(1, 10**9)), 1000, "How many calls that change something a tenant may make."
-    )
-    queries_per_minute: int | None = setting(
-        Maybe("off", Whole(1, 10**9)), 10_000, "How many calls that only read a tenant may make."
-    )
-    heartbeats_per_minute: int | None = setting(
-        Maybe("off", Whole(1, 10**9)), 60_000, "How many calls of the worker protocol a tenant may make."
-    )
 
 
 @dataclass(frozen=True, slots=True)

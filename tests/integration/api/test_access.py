@@ -119,9 +119,17 @@ async def test_a_path_that_looks_open_is_not(small_office: Office, path: str) ->
     assert answer.status_code in (401, 404)
 
 
-@pytest.mark.parametrize("method", ["OPTIONS", "PATCH", "TRACE", "HEAD"])
-async def test_a_method_that_nobody_offers_is_refused(small_office: Office, method: str) -> None:
-    assert (await small_office.http.request(method, "/v1/jobs")).status_code == 405
+@pytest.mark.parametrize("method", ["OPTIONS", "PATCH", "TRACE"])
+@pytest.mark.parametrize(
+    ("path", "offered"),
+    [("/v1/jobs", "GET, HEAD, POST"), ("/v1/jobs/x/trigger", "POST"), ("/livez", "GET, HEAD")],
+)
+async def test_a_method_that_is_not_offered_is_refused_with_those_that_are(
+    small_office: Office, method: str, path: str, offered: str
+) -> None:
+    refused = await small_office.http.request(method, path)
+    assert problem(refused) == (405, "METHOD_NOT_ALLOWED")
+    assert refused.headers["allow"] == offered
 
 
 @pytest.mark.parametrize("header", ["Basic abc", "Bearer", "Bearer  ", "gnm_x", "Bearer gnm_" + "0" * 10_000])
