@@ -161,6 +161,7 @@ async def served(
 
 
 def _server(app: Any, chosen: ApiSettings, room: int) -> Server:
+    assert chosen.port is not None
     return Server(
         app,
         address=chosen.host,
