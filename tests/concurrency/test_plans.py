@@ -189,6 +189,24 @@ async def test_a_task_is_found_by_its_place_before_there_are_statistics(
     assert "(task =" in scan["Index Cond"]
 
 
+@pytest.mark.parametrize("statement", ["run_hold", "run_take", "run_waiting_end"])
+async def test_what_waits_of_a_run_is_found_by_key_before_there_are_statistics(
+    migrated_database: MakeDatabase, postgres_server: PostgresServer, statement: str
+) -> None:
+    """A run may have twenty thousand of them. The list of all that waits is not read for each."""
+    url = await migrated_database(postgres_server)
+    connection = await asyncpg.connect(url, server_settings=PLANNER_SETTINGS)
+    _, names = statements.numbered(statements.load("postgres")[statement])
+
+    plan = await plan_of(connection, Call(statement, dict.fromkeys(names)), "force_generic_plan")
+
+    await connection.close()
+    found = [node for node in scans_of(plan, "queue") if node["Node Type"] != "ModifyTable"]
+    assert found
+    for scan in found:
+        assert "execution_id =" in scan.get("Index Cond", scan.get("Recheck Cond", "")), scan
+
+
 async def whole_reads(url: str, settings: dict[str, str], calls: list[Call]) -> list[str]:
     connection = await asyncpg.connect(url, server_settings=settings)
     try:

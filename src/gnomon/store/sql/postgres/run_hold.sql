@@ -1,8 +1,9 @@
--- Moved, not updated: see watch_waiting.sql.
+-- Moved, not updated: see watch_waiting.sql. The tasks of the run are found first, and their rows of the queue by key: without
+-- statistics, PostgreSQL takes the index of all that waits for a short list. The coalesce keeps it from that.
 WITH found AS MATERIALIZED (
     SELECT queue.execution_id
     FROM queue JOIN executions ON executions.id = queue.execution_id
-    WHERE executions.dag_run_id = :run_id AND queue.in_run AND queue.waits_for IS NULL
+    WHERE executions.dag_run_id = :run_id AND queue.in_run AND coalesce(queue.waits_for, '') = ''
     ORDER BY queue.execution_id
     FOR UPDATE OF queue
 ), moved AS (
