@@ -54,7 +54,9 @@ class ThreadedDesk:
     async def _open(self) -> tuple[SqlStore, ASGIApp, Client]:
         store = await self._open_store()
         ids = IdSource(Random(secrets.randbits(128)))  # noqa: S311 - ids, no secrets.
-        client = self._api.client.on(store, ids, announce=self._announce_at_home)
+        client = self._api.client.on(
+            store, ids, announce=self._announce_at_home, at_home=self._home.call_soon_threadsafe
+        )
         api = replace(self._api, client=client, events=store.events, reports=store.reports)
         return store, served_aside(api), client
 

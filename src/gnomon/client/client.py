@@ -55,6 +55,13 @@ class Client:
         """The same verbs for another tenant. Cheap: one for each request is fine."""
         return Client(replace(self._surroundings, tenant_id=tenant_id))
 
-    def on(self, store: WorkflowStore, ids: IdSource, *, announce: Callable[[Topic], None]) -> Client:
+    def on(
+        self,
+        store: WorkflowStore,
+        ids: IdSource,
+        *,
+        announce: Callable[[Topic], None],
+        at_home: Callable[..., object],
+    ) -> Client:
         """The same verbs on another store, in a loop of its own, which must not wait by `ends` or `bells`."""
-        return Client(replace(self._surroundings, store=store, ids=ids, announce=announce))
+        return Client(replace(self._surroundings, store=store, ids=ids, announce=announce, at_home=at_home))

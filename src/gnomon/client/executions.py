@@ -136,7 +136,7 @@ class Executions:
             self._own.announce(Topic.CANCEL)
         for execution_id, status in found.items():
             if status.is_final:
-                self._own.ends.tell(execution_id)
+                self._own.at_home(self._own.ends.tell, execution_id)
         return found
 
     # Watching ------------------------------------------------------------------------------------------

@@ -7,8 +7,7 @@ worker says is checked against the fence, and against the name of the worker tha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
@@ -31,7 +30,6 @@ from gnomon.core.lifecycle import (
 )
 from gnomon.core.records import Checkpoint, LogLine
 from gnomon.engine.outlook import Outlook
-from gnomon.engine.service import Wakeup
 from gnomon.errors import ExecutionNotFound
 from gnomon.store.base import Applied, Decision
 from gnomon.store.hints import Topic
@@ -88,8 +86,6 @@ class Leases:
         self._executions = surroundings.store.executions
         self._random = Random()  # noqa: S311 - jitter, no secret.
         self.lease = lease
-        # Claims that wait, by worker: an end makes room for one.
-        self._waiting: dict[WorkerId, list[Wakeup]] = {}
 
     async def claim(
         self, request: ClaimRequest, *, wait: timedelta = timedelta(0), stop: asyncio.Event | None = None
@@ -101,7 +97,10 @@ class Leases:
         loop = asyncio.get_running_loop()
         until = loop.time() + wait.total_seconds()
         outlook = Outlook(lambda after: self._executions.next_due(request, after=after), fresh=LOOK_AGAIN / 2)
-        with self._listening(request.worker) as bell:
+        with (
+            self._own.bells.listening(Topic.WORK, Topic.LATER) as bell,
+            self._own.rooms.waking(bell, request.worker),
+        ):
             while True:
                 leased: Sequence[Leased] = ()
                 if bell.was_early or await outlook.is_due(self._own.clock.now()):
@@ -119,18 +118,6 @@ class Leases:
         await self._own.clock.sure()
         now = self._own.clock.now()
         return await self._executions.claim(request, now=now, lease_until=now + self.lease)
-
-    @contextmanager
-    def _listening(self, worker: WorkerId) -> Iterator[Wakeup]:
-        waiting = self._waiting.setdefault(worker, [])
-        with self._own.bells.listening(Topic.WORK, Topic.LATER) as bell:
-            waiting.append(bell)
-            try:
-                yield bell
-            finally:
-                waiting.remove(bell)
-                if not waiting:
-                    self._waiting.pop(worker, None)
 
     async def renew(self, worker: WorkerId, claims: Sequence[Claim]) -> Sequence[Kept]:
         """Those that still hold; the others are lost, and their work must stop."""
@@ -159,8 +146,7 @@ class Leases:
         self._tell(written)
         put_back = [one.change.due for one in decisions.values() if applied[one.claim] is Applied.APPLIED]
         self._own.announce_due([due for due in put_back if due is not None], now=now)
-        for bell in self._waiting.get(worker, ()):
-            bell.set()
+        self._own.at_home(self._own.rooms.tell, worker)
         if any(one.in_run for one in decisions.values()):
             self._own.announce(Topic.WORK)  # What follows a task of a workflow.
         return written
@@ -203,7 +189,7 @@ class Leases:
     def _tell(self, written: Sequence[Written]) -> None:
         for one in written:
             if one.status is not None and one.status.is_final:
-                self._own.ends.tell(one.claim.execution_id)
+                self._own.at_home(self._own.ends.tell, one.claim.execution_id)
 
 
 def _written(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from gnomon.client.waiting import Bells, Ends
+from gnomon.client.waiting import Bells, Ends, Rooms
 from gnomon.core.execution import ExecutionId
 from gnomon.core.graph import GraphLimits
 from gnomon.core.ids import IdSource
@@ -24,11 +24,17 @@ def tell_nobody(_: Topic) -> None:
     """Where nobody listens, polling finds out."""
 
 
+def call_now(call: Callable[..., None], *arguments: object) -> None:
+    """Where the caller runs on the loop on which others wait."""
+    call(*arguments)
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """`check` refuses a payload that no handler could run; `announce` is called after a commit.
 
-    `bells` ring when somebody, here or elsewhere, has announced something.
+    `bells` ring when something was announced, here or elsewhere. What waits by `ends`, `bells` and `rooms`
+    waits on one loop; `at_home` makes a call there.
     """
 
     store: WorkflowStore
@@ -38,6 +44,8 @@ class Surroundings:
     announce: Callable[[Topic], None] = tell_nobody
     ends: Ends = field(default_factory=Ends)
     bells: Bells = field(default_factory=Bells)
+    rooms: Rooms = field(default_factory=Rooms)
+    at_home: Callable[..., object] = call_now
     tenant_id: TenantId = DEFAULT_TENANT
     graph_limits: GraphLimits = field(default_factory=GraphLimits)
 

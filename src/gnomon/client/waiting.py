@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from gnomon.core.execution import ExecutionId
+from gnomon.core.execution import ExecutionId, WorkerId
 from gnomon.engine.service import Wakeup
 from gnomon.store.hints import Topic
 
@@ -36,6 +36,29 @@ class Ends:
             waiting.remove(wakeup)
             if not waiting:
                 self._waiting.pop(execution_id, None)
+
+
+class Rooms:
+    """Wakes the claims of a worker when this process learns that it has room for more. A hint, as always."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[WorkerId, list[Wakeup]] = {}
+
+    def tell(self, worker: WorkerId) -> None:
+        """To be called on the thread of the loop."""
+        for wakeup in self._waiting.get(worker, ()):
+            wakeup.set()
+
+    @contextmanager
+    def waking(self, wakeup: Wakeup, worker: WorkerId) -> Iterator[None]:
+        waiting = self._waiting.setdefault(worker, [])
+        waiting.append(wakeup)
+        try:
+            yield
+        finally:
+            waiting.remove(wakeup)
+            if not waiting:
+                self._waiting.pop(worker, None)
 
 
 def pauses() -> Iterator[timedelta]:

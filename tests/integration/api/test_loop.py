@@ -218,7 +218,7 @@ async def _call_with_batches(node: Node) -> None:
     await call("GET", "/v1/executions?limit=1000")
     await call("GET", f"/v1/jobs/{job}/executions?limit=1000")
 
-    await office.register("ada", slots=BATCH, kinds=frozenset({"http"}))
+    await office.enrol("ada", capacity=BATCH, kinds=["http"])
     leases = await office.claim(limit=BATCH, kinds=["http"])
     held = [
         {"execution_id": str(one.claim.execution_id), "claim": one.claim.number}
