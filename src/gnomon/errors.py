@@ -536,6 +536,12 @@ class SchedulerUnavailable(GnomonError):
         return {"reasons": dict(self.reasons)}
 
 
+class SchemaMismatch(SchedulerUnavailable):
+    """The store answers, but its schema is not one that this release can run on."""
+
+    code = "SCHEMA_MISMATCH"
+
+
 # What a server far away cannot do ---------------------------------------------------------------------
 
 

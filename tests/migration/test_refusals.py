@@ -6,7 +6,7 @@ import pytest
 
 from gnomon.app import open_database, open_store
 from gnomon.errors import StoreRefused
-from gnomon.store.migrate import migrate
+from gnomon.store.migrate import migrate, migrations
 from tests.contract.given import NOW, create_one
 from tests.migration.grounds import Ground, gnomon
 
@@ -28,6 +28,11 @@ async def test_what_a_later_release_removed_is_too_new(ground: Ground) -> None:
     check = gnomon("db", "check", "--database", ground.url)
     assert check.returncode == 1
     assert "Refused: The schema is too new" in check.stdout
+    for words in (("migrate",), ("migrate", "--sql")):
+        told = gnomon("db", *words, "--database", ground.url)
+        assert told.returncode == 1
+        assert "The schema is too new" in told.stderr
+        assert "Nothing to do" not in told.stdout
 
 
 async def test_what_a_later_release_added_is_accepted(ground: Ground) -> None:
@@ -36,6 +41,40 @@ async def test_what_a_later_release_added_is_accepted(ground: Ground) -> None:
     await create_one(store)
     await store.close()
     assert gnomon("db", "check", "--database", ground.url).returncode == 0
+    told = gnomon("db", "migrate", "--database", ground.url)
+    assert told.returncode == 0
+    assert "the schema is a later release's (at 9999 (later)), and fits this one." in told.stdout
+
+
+async def test_a_row_that_is_missing_is_named_and_can_be_put_back(ground: Ground) -> None:
+    await prepare(ground, "DELETE FROM schema_migrations WHERE number = 2")
+    lost = migrations(ground.dialect)[1]
+
+    told = gnomon("db", "migrate", "--database", ground.url)
+
+    assert told.returncode == 1
+    assert "Traceback" not in told.stderr
+    assert "no row for migration 0002 (gates)" in told.stderr
+    assert lost.checksum in told.stderr
+    with pytest.raises(StoreRefused, match="no row for migration 0002"):
+        await open_store(ground.url)
+
+    values = f"2, '{lost.name}', '{lost.kind}', '{lost.checksum}', {time_in(ground)}"
+    await ground.execute(
+        f"INSERT INTO schema_migrations (number, name, kind, checksum, applied_at) VALUES ({values})"
+    )
+    assert gnomon("db", "migrate", "--database", ground.url).returncode == 0
+
+
+async def test_a_schema_without_its_book_of_migrations_is_refused(ground: Ground) -> None:
+    await prepare(ground, "DELETE FROM schema_migrations")
+
+    told = gnomon("db", "migrate", "--database", ground.url)
+
+    assert told.returncode == 1
+    assert "Traceback" not in told.stderr
+    assert "Migration 0001 (foundation) cannot be run" in told.stderr
+    assert "Nothing of it was kept" in told.stderr
 
 
 async def test_a_migration_with_another_text_is_refused(ground: Ground) -> None:

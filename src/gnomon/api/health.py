@@ -11,7 +11,7 @@ from gnomon.api.call import Call
 from gnomon.api.policy import PUBLIC
 from gnomon.api.reading import Answer
 from gnomon.api.vitals import Vitals
-from gnomon.errors import SchedulerUnavailable
+from gnomon.errors import SchedulerUnavailable, SchemaMismatch
 
 # A scheduler fires within seconds of a due time; if one is older than this, none is at work.
 LAG_MAX = timedelta(seconds=30)
@@ -63,7 +63,9 @@ async def readyz(request: Call) -> Ready:
     checks |= _steps(request.vitals)
     failed = {name: check.note for name, check in checks.items() if not check.ok}
     if failed:
-        raise SchedulerUnavailable({name: f"{name}: {note}." for name, note in failed.items()})
+        # What does not step because of the schema is a consequence, so the schema gives the code.
+        problem = SchemaMismatch if "schema" in failed else SchedulerUnavailable
+        raise problem({name: f"{name}: {note.removesuffix('.')}." for name, note in failed.items()})
     return Ready(status="ok", checks=checks, warnings=_warnings(facts.clock_offset))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -22,6 +22,7 @@ from gnomon.engine.outlook import PAUSE_MIN
 from gnomon.engine.reaper import Reaper
 from gnomon.engine.recycler import Recycler
 from gnomon.engine.scheduler import BATCH, Scheduler
+from gnomon.engine.schema_watch import SchemaWatch
 from gnomon.engine.service import POLL, Service
 from gnomon.engine.shards import ShardKeeper
 from gnomon.engine.sweeper import Sweeper
@@ -50,8 +51,17 @@ class Assembly:
     """Puts the services of one process together."""
 
     def __init__(
-        self, options: EngineOptions, store: WorkflowStore, hints: Hints, clock: StoreClock, ways: Ways
+        self,
+        options: EngineOptions,
+        store: WorkflowStore,
+        hints: Hints,
+        clock: StoreClock,
+        ways: Ways,
+        *,
+        schema: Callable[[], Awaitable[str | None]] | None = None,
     ) -> None:
+        """`schema` says why this release must not run on the schema as it is now, or nothing."""
+        self._schema = schema
         self.options = options
         self.store = store
         self.hints = hints
@@ -75,7 +85,12 @@ class Assembly:
         if self.options.schedules:
             self._add_scheduler(stack)
         worker = self.options.worker
+        halting = list(self.services[1:])  # All but the clock's. What runs here may still end.
         node = self._worker_node(worker, stack) if worker else Node(self.services)
+        if self._schema is not None:
+            watch = SchemaWatch(self._schema)
+            self.services.append(watch)
+            node.watch(watch, halting=halting)
         stack.callback(self.hints.listen(self._hint))
         return node
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from gnomon.app.assembly import Assembly, EngineOptions
-from gnomon.app.opening import dialect_of, is_in_memory, open_hints, open_store
+from gnomon.app.opening import dialect_of, is_in_memory, misfit, open_hints, open_store
 from gnomon.app.patience import patiently
 from gnomon.app.worker_parts import OwnProcess
 from gnomon.core.ids import IdSource
@@ -54,7 +54,8 @@ async def open_engine(options: EngineOptions) -> AsyncIterator[Engine]:
         # Nobody else can open a database in memory.
         another = None if is_in_memory(options.database) else partial(_open_another, options.database)
         ways = OwnProcess(store, another)
-        parts = Assembly(replace(options, shards=shares), store, hints, clock, ways)
+        schema = partial(misfit, store)
+        parts = Assembly(replace(options, shards=shares), store, hints, clock, ways, schema=schema)
         node = parts.node(stack)
         yield Engine(node, store, hints, clock, parts.ids, parts.telemetry, parts.recycler, parts.shards_held)
 

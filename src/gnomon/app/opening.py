@@ -70,6 +70,13 @@ async def open_store(url: str, *, rescan: timedelta = RESCAN) -> SqlStore:
     return SqlStore(database, rescan=rescan)
 
 
+async def misfit(store: SqlStore) -> str | None:
+    """Why this release must not run on the schema of a store as it is now, or None."""
+    database = store.database
+    assert isinstance(database, AnyDatabase)
+    return refusal(database.dialect, await database.applied_migrations())
+
+
 def open_hints(url: str) -> Hints:
     """One for the whole process. Connects when first used, and not at all behind a transaction pooler."""
     if dialect_of(url) == PostgresDatabase.dialect:

@@ -27,13 +27,12 @@ from gnomon.app.connection import connection_to
 from gnomon.app.desk import desk_for
 from gnomon.app.door import IS_SUPPORTED, Doorman, Limits, room_for_connections
 from gnomon.app.engine import Engine
-from gnomon.app.opening import AnyDatabase, is_in_memory, open_store
+from gnomon.app.opening import is_in_memory, misfit, open_store
 from gnomon.app.process import installed_handlers
 from gnomon.client import Client
 from gnomon.client.keys import NewKey
 from gnomon.errors import InvalidInput
 from gnomon.settings import ApiSettings, Settings
-from gnomon.store.migrate import refusal
 
 logger = logging.getLogger(__name__)
 
@@ -117,13 +116,7 @@ def _inside(engine: Engine) -> Inside:
 
 
 def _vitals(engine: Engine) -> Vitals:
-    database = engine.store.database
-    assert isinstance(database, AnyDatabase)
-
-    async def schema() -> str | None:
-        return refusal(database.dialect, await database.applied_migrations())
-
-    age = engine.node.signs.age
+    schema, age = partial(misfit, engine.store), engine.node.signs.age
     return Vitals(engine.clock.now, engine.store.clock, engine.store.schedules, schema, age)
 
 

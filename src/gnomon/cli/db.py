@@ -14,8 +14,9 @@ from rich.console import Console
 from gnomon.app import dialect_of, inspect, open_database
 from gnomon.cli.exits import FAILED
 from gnomon.cli.options import Config, Database, chosen
+from gnomon.errors import StoreRefused
 from gnomon.settings import without_password
-from gnomon.store.migrate import AppliedMigration, migrating, pending
+from gnomon.store.migrate import AppliedMigration, is_newer, migrating, pending, unfit
 from gnomon.store.script import migration_script
 
 app = typer.Typer(
@@ -87,17 +88,20 @@ async def _migrate(where: _Where) -> None:
         async for migration in migrating(database, now=now):
             screen.print(f"{migration.number:04} {migration.name}: done")
             count += 1
+        applied = await database.applied_migrations()
     finally:
         await database.close()
-    screen.print(f"{count} migration(s) run." if count else "Nothing to do: the schema is up to date.")
+    screen.print(f"{count} migration(s) run." if count else _nothing_to_do(database.dialect, applied))
 
 
 async def _print_script(where: _Where) -> None:
     found = await inspect(where.url)
     dialect = dialect_of(where.url)
     todo = pending(dialect, found.applied)
+    if reason := unfit(dialect, found.applied):
+        raise StoreRefused(reason)
     if not todo:
-        typer.echo("-- Nothing to do: the schema is up to date.")
+        typer.echo(f"-- {_nothing_to_do(dialect, found.applied)}")
         return
     typer.echo(migration_script(dialect, todo, now=datetime.now(UTC)), nl=False)
 
@@ -113,6 +117,12 @@ async def _check(where: _Where) -> None:
     if found.refusals:
         raise typer.Exit(FAILED)
     screen.print("Gnomon may run on this database.")
+
+
+def _nothing_to_do(dialect: str, applied: Sequence[AppliedMigration]) -> str:
+    if is_newer(dialect, applied):
+        return f"Nothing to do: the schema is a later release's ({_schema(applied)}), and fits this one."
+    return "Nothing to do: the schema is up to date."
 
 
 def _schema(applied: Sequence[AppliedMigration]) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
 from gnomon.engine.attempts import STOP_GRACE
+from gnomon.engine.schema_watch import SchemaWatch
 from gnomon.engine.service import Service, Signs, Stopping, Wakeup, drive
 from gnomon.engine.worker import Worker
 
@@ -45,6 +46,28 @@ class Node:
         self._asked = asyncio.Event()
         self._is_hurried = False
         self._attention = Wakeup()
+        self._watch: SchemaWatch | None = None
+        self._halting: Sequence[Service] = ()
+
+    def watch(self, watch: SchemaWatch, *, halting: Sequence[Service]) -> None:
+        """These do not step while the schema does not fit, and a worker claims nothing."""
+        self._watch, self._halting = watch, halting
+        if self._worker is not None:
+            self._worker.is_halted = self._is_unfit
+
+    def _is_unfit(self) -> bool:
+        return self._watch is not None and self._watch.is_unfit
+
+    def _failed(self) -> None:
+        """Perhaps because the schema is another one now."""
+        if self._watch is not None:
+            self._watch.wakeup.set()
+
+    def _driven(self, service: Service) -> Coroutine[None, None, None]:
+        if service is self._watch:
+            return drive(service, self._stopping, self.signs)
+        is_halted = self._is_unfit if service in self._halting else _never
+        return drive(service, self._stopping, self.signs, is_halted=is_halted, failed=self._failed)
 
     def drain(self) -> None:
         """Take nothing new from this moment on."""
@@ -62,7 +85,7 @@ class Node:
 
     async def run(self) -> None:
         drivers = [
-            asyncio.create_task(drive(service, self._stopping, self.signs), name=type(service).__name__)
+            asyncio.create_task(self._driven(service), name=type(service).__name__)
             for service in self._services
         ]
         try:
@@ -95,3 +118,7 @@ class Node:
             async with asyncio.timeout(patience.total_seconds()):
                 while not worker.is_empty and not (or_hurried and self._is_hurried):
                     await self._attention.wait(LOOK_AGAIN)
+
+
+def _never() -> bool:
+    return False

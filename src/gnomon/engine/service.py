@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Protocol
 
@@ -19,6 +19,7 @@ POLL = timedelta(seconds=1)
 PAUSE_AFTER_TROUBLE = timedelta(milliseconds=100)
 PAUSE_AFTER_TROUBLE_MAX = timedelta(seconds=1)
 PAUSE_AFTER_BUG = timedelta(seconds=1)
+PAUSE_WHILE_HALTED = timedelta(seconds=1)
 
 
 class Wakeup:
@@ -93,13 +94,26 @@ class Signs:
         return None if at is None else timedelta(seconds=asyncio.get_running_loop().time() - at)
 
 
-async def drive(service: Service, stopping: Stopping, signs: Signs | None = None) -> None:
-    """Step after step. Trouble with the store is waited out; a bug is told and does not stop the others."""
+async def drive(
+    service: Service,
+    stopping: Stopping,
+    signs: Signs | None = None,
+    *,
+    is_halted: Callable[[], bool] = lambda: False,
+    failed: Callable[[], None] = lambda: None,
+) -> None:
+    """Step after step. Trouble with the store is waited out; a bug is told and does not stop the others.
+
+    While `is_halted`, it does not step. `failed` is called after a bug.
+    """
     name = type(service).__name__
     signs = signs or Signs()
     signs.stepped(name)  # It has all the time of a step to get through its first one.
     trouble = 0
     while not stopping.is_set:
+        if is_halted():
+            await service.wakeup.wait(PAUSE_WHILE_HALTED)
+            continue
         try:
             pause = await service.step()
             signs.stepped(name)
@@ -115,5 +129,6 @@ async def drive(service: Service, stopping: Stopping, signs: Signs | None = None
         except Exception:
             signs.failed[name] += 1
             logger.exception("%s failed; it will try again", name)
+            failed()
             pause = PAUSE_AFTER_BUG
         await service.wakeup.wait(pause)

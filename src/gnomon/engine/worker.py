@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -69,6 +69,7 @@ class Worker:
         self._outlook = Outlook(partial(self._next_due, forecast), fresh=poll / 2) if forecast else None
         self._attempts: dict[Claim, Attempt] = {}
         self._is_leaving = False  # Its process ends.
+        self.is_halted: Callable[[], bool] = lambda: False  # Claims nothing while it is.
         self._is_drained = False  # By a caller, who may undo it.
         self._unanswered: ClaimRequest | None = None
         self._is_asked_for = False  # By the completer, with what it writes.
@@ -116,7 +117,9 @@ class Worker:
 
     @property
     def _may_ask(self) -> bool:
-        return self._free > 0 and not self.is_draining and not self._completer.is_behind
+        return (
+            self._free > 0 and not self.is_draining and not self._completer.is_behind and not self.is_halted()
+        )
 
     async def _is_ready(self) -> bool:
         """Whether this worker may ask by itself now. Leases are given by the clock, so that must be sure."""

@@ -57,7 +57,10 @@ class Migratable(Protocol):
         """In order; empty on a database that has never seen Gnomon."""
 
     async def apply_migration(self, migration: Migration, *, now: datetime) -> bool:
-        """Run and record it in one transaction. False if somebody else was faster."""
+        """Run and record it in one transaction. False if another process was faster.
+
+        Raises StoreRefused if it cannot be run on what is there. Then nothing of it was kept.
+        """
 
 
 @cache
@@ -77,23 +80,51 @@ def pending(dialect: str, applied: Sequence[AppliedMigration]) -> tuple[Migratio
 
 def refusal(dialect: str, applied: Sequence[AppliedMigration]) -> str | None:
     """Why this release must not run on that schema, or None."""
+    if not applied:
+        return f"The database has no schema of Gnomon yet. {HOW_TO_MIGRATE}"
+    reason = unfit(dialect, applied)
+    if reason is None and pending(dialect, applied):
+        have, need = applied[-1].number, migrations(dialect)[-1].number
+        return f"The schema is too old: it is at {have}, this release needs {need}. {HOW_TO_MIGRATE}"
+    return reason
+
+
+def unfit(dialect: str, applied: Sequence[AppliedMigration]) -> str | None:
+    """What migrating cannot mend, or None."""
     known = {migration.number: migration for migration in migrations(dialect)}
-    missing = pending(dialect, applied)
-    if missing:
-        if not applied:
-            return f"The database has no schema of Gnomon yet. {HOW_TO_MIGRATE}"
-        have = applied[-1].number
-        return f"The schema is too old: it is at {have}, this release needs {max(known)}. {HOW_TO_MIGRATE}"
+    return _too_new(known, applied) or _gap(known, applied) or _changed(known, applied)
+
+
+def is_newer(dialect: str, applied: Sequence[AppliedMigration]) -> bool:
+    """Whether a later release was here."""
+    return bool(applied) and applied[-1].number > migrations(dialect)[-1].number
+
+
+def _too_new(known: Mapping[int, Migration], applied: Sequence[AppliedMigration]) -> str | None:
     for one in applied:
         if one.number not in known and one.kind is Kind.CONTRACT:
             return (
                 f"The schema is too new: migration {one.number:04} ({one.name}) removed something that this "
                 "release needs. Install a newer release of Gnomon."
             )
-    return changed(known, applied)
+    return None
 
 
-def changed(known: Mapping[int, Migration], applied: Sequence[AppliedMigration]) -> str | None:
+def _gap(known: Mapping[int, Migration], applied: Sequence[AppliedMigration]) -> str | None:
+    """Migrations run in order, so one that is missing before another was run, too, or its row is lost."""
+    done = {one.number for one in applied}
+    for number, migration in known.items():
+        if number not in done and number < max(done, default=0):
+            return (
+                f"schema_migrations has no row for migration {number:04} ({migration.name}), although "
+                f"{max(done):04} was run. If its row was deleted, put it back: number {number}, name "
+                f"'{migration.name}', kind '{migration.kind}', checksum '{migration.checksum}'. "
+                "Otherwise restore a backup."
+            )
+    return None
+
+
+def _changed(known: Mapping[int, Migration], applied: Sequence[AppliedMigration]) -> str | None:
     for one in applied:
         if one.number in known and known[one.number].checksum != one.checksum:
             return (
@@ -111,13 +142,20 @@ async def migrate(database: Migratable, *, now: datetime) -> Sequence[Migration]
 async def migrating(database: Migratable, *, now: datetime) -> AsyncIterator[Migration]:
     """The same, each migration as soon as it is done."""
     applied = await database.applied_migrations()
-    known = {migration.number: migration for migration in migrations(database.dialect)}
-    reason = changed(known, applied)
+    reason = unfit(database.dialect, applied)
     if reason is not None:
         raise StoreRefused(reason)
     for migration in pending(database.dialect, applied):
         if await database.apply_migration(migration, now=now):
             yield migration
+
+
+def not_run(migration: Migration, error: Exception) -> StoreRefused:
+    return StoreRefused(
+        f"Migration {migration.number:04} ({migration.name}) cannot be run: {error}. Nothing of it was kept. "
+        "Is the database another program's, or are rows of schema_migrations lost? Restore a backup, or "
+        "choose a database of its own."
+    )
 
 
 def record_of(migration: Migration) -> dict[str, object]:

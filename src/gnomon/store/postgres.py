@@ -21,7 +21,7 @@ from gnomon.store.database import (
     UniqueViolation,
     again_after_deadlock,
 )
-from gnomon.store.migrate import AppliedMigration, Migration, applied_of, record_of
+from gnomon.store.migrate import AppliedMigration, Migration, applied_of, not_run, record_of
 from gnomon.store.partitions import partition_statements
 from gnomon.store.postgres_connect import connect_for_statements, split_pooler
 from gnomon.store.postgres_partitions import PostgresPartitions
@@ -61,6 +61,16 @@ _MADE_BY_ANOTHER: Final = (
     UniqueViolation,
     asyncpg.exceptions.DuplicateTableError,
     asyncpg.exceptions.DuplicateObjectError,
+)
+# What a migration meets that is not made for the schema it is run on.
+_NOT_RUNNABLE: Final = (
+    asyncpg.exceptions.DuplicateTableError,
+    asyncpg.exceptions.DuplicateObjectError,
+    asyncpg.exceptions.DuplicateColumnError,
+    asyncpg.exceptions.UndefinedTableError,
+    asyncpg.exceptions.UndefinedObjectError,
+    asyncpg.exceptions.UndefinedColumnError,
+    asyncpg.exceptions.WrongObjectTypeError,
 )
 _POOLED: Final = (
     asyncpg.exceptions.InvalidSQLStatementNameError,
@@ -153,7 +163,10 @@ class PostgresDatabase:
             await session.run_text("LOCK TABLE schema_migrations IN EXCLUSIVE MODE")
             if migration.number in {row["number"] for row in await session.fetch("migrations_applied")}:
                 return False
-            await session.run_text(migration.text)
+            try:
+                await session.run_text(migration.text)
+            except _NOT_RUNNABLE as error:
+                raise not_run(migration, error) from error
             await session.fetch("migration_record", now=now, **record_of(migration))
         await self._make_partitions(now)
         return True

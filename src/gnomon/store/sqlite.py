@@ -14,7 +14,7 @@ from typing import TypeVar
 from gnomon.errors import StoreRefused, StoreUnavailable
 from gnomon.store import statements
 from gnomon.store.database import ForeignKeyViolation, Row, Rows, Session, UniqueViolation
-from gnomon.store.migrate import AppliedMigration, Migration, applied_of, record_of
+from gnomon.store.migrate import AppliedMigration, Migration, applied_of, not_run, record_of
 from gnomon.store.one_thread import Hands, OneThread
 from gnomon.store.sqlite_values import bound, packed, read
 
@@ -246,7 +246,10 @@ class SqliteDatabase:
             await session.fetch("migrations_table")
             if migration.number in {row["number"] for row in await session.fetch("migrations_applied")}:
                 return False
-            await self.on_writer(lambda: self.writer.run_text(migration.text))
+            try:
+                await self.on_writer(lambda: self.writer.run_text(migration.text))
+            except sqlite3.Error as error:
+                raise not_run(migration, error) from error
             await session.fetch("migration_record", now=now, **record_of(migration))
         return True
 

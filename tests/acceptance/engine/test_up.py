@@ -10,10 +10,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
+from gnomon.app import open_database
 from gnomon.app.demo import demo_jobs
 from gnomon.core.execution import ExecutionStatus
+from gnomon.store.migrate import migrations
 from tests.acceptance.engine.processes import Cluster, GnomonProcess
 
 GNOMON = Path(sys.executable).with_name("gnomon")
@@ -31,6 +34,22 @@ async def test_up_fires_and_finishes_sample_jobs_and_drains(tmp_path: Path) -> N
     finally:
         await process.kill()
     assert "has ended" in process.lines[-2]["message"]
+
+
+async def test_up_says_that_it_migrates_a_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "gnomon.db")
+    database = await open_database(path)
+    for migration in migrations("sqlite")[:-1]:
+        await database.apply_migration(migration, now=datetime.now(UTC))
+    await database.close()
+
+    process = await GnomonProcess.start("up", "--database", path)
+    try:
+        told = await process.says("migrated the database")
+        assert migrations("sqlite")[-1].name in told["message"]
+        await process.says("is up")
+    finally:
+        await process.kill()
 
 
 async def test_a_second_up_on_the_same_file_says_that_it_is_taken(tmp_path: Path) -> None:

@@ -225,6 +225,17 @@ async def test_who_does_not_get_on_is_not_ready(small_office: Office, service: s
     assert answer.json()["error"]["details"]["reasons"].keys() == {check}
 
 
+async def test_a_schema_that_does_not_fit_has_a_code_of_its_own(small_office: Office) -> None:
+    async def too_new() -> str:
+        return "The schema is too new."
+
+    small_office.api.vitals.schema = too_new
+    answer = await small_office.http.get("/readyz")
+
+    assert problem(answer) == (503, "SCHEMA_MISMATCH")
+    assert answer.json()["error"]["details"]["reasons"] == {"schema": "schema: The schema is too new."}
+
+
 async def test_a_request_id_is_taken_over_if_it_is_fit_for_a_log(small_office: Office) -> None:
     async def given(text: str) -> str:
         answer = await small_office.http.get("/livez", headers={"X-Request-Id": text})
