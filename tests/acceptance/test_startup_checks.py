@@ -12,6 +12,7 @@ import asyncpg
 import pytest
 
 from gnomon.app import open_database
+from gnomon.app.opening import open_store
 from gnomon.errors import StoreRefused
 from gnomon.store.files import NETWORK_FILE_SYSTEMS, file_system_of
 from gnomon.store.migrate import migrate
@@ -133,8 +134,23 @@ async def test_a_file_that_everybody_may_write_is_refused(tmp_path: Path) -> Non
     path = tmp_path / "gnomon.db"
     path.touch()
     path.chmod(0o666)
-    with pytest.raises(StoreRefused, match=r"Everybody on this machine may write .* Run: chmod 600"):
+    with pytest.raises(StoreRefused, match=r"All users of this machine may write .* Run: chmod 600"):
         await open_database(str(path))
+
+
+async def test_a_file_that_all_can_read_is_told_with_the_command_that_mends_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "gnomon.db"
+    database = await open_database(str(path))
+    await migrate(database, now=NOW)
+    await database.close()
+    await (await open_store(str(path))).close()
+    assert caplog.messages == []
+    path.chmod(0o644)
+    await (await open_store(str(path))).close()
+    [told] = caplog.messages
+    assert told == f"all users of this machine can read {path}. Run: chmod 600 {path}"
 
 
 async def test_every_connection_has_a_log_and_waits_for_the_disk(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from gnomon.errors import InvalidInput, StoreRefused
 from gnomon.settings import without_password
 from gnomon.store.claimer import RESCAN
-from gnomon.store.files import claim_file, is_new_file
+from gnomon.store.files import claim_file, is_new_file, warn_if_readable
 from gnomon.store.hints import Hints, LocalHints
 from gnomon.store.hold import Holder, held
 from gnomon.store.migrate import AppliedMigration, Migration, refusal
@@ -58,6 +58,8 @@ async def open_database(url: str) -> AnyDatabase:
 
 async def open_store(url: str, *, rescan: timedelta = RESCAN) -> SqlStore:
     """A store that is ready to work. Raises StoreRefused on a schema that is too old or too new."""
+    if dialect_of(url) == SqliteDatabase.dialect and (path := _path(url)) != MEMORY:
+        warn_if_readable(claim_file(Path(path)))
     database = await open_database(url)
     try:
         reason = refusal(database.dialect, await database.applied_migrations())

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import shlex
 import socket
+import stat
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from ipaddress import ip_address
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -42,6 +47,7 @@ STOP_PATIENCE = timedelta(seconds=5)
 BACKLOG = 1024
 # The server accepts a few connections more than there may be: those are served while others are closed.
 SPARE = 64
+OWNER_ONLY, SHARED_BY_ROOT = 0o700, 0o740
 
 Show = Callable[[NewKey], None]
 
@@ -130,7 +136,7 @@ async def served(
     """
     assert chosen.port is not None
     check_exposure(chosen)
-    _check_free(chosen.host, chosen.port)
+    chosen = replace(chosen, host=_check_free(chosen.host, chosen.port))
     logging.getLogger("_granian").setLevel(logging.ERROR)
     server = _server(app, chosen, chosen.connections_max if presence is None else presence.total)
     task = asyncio.create_task(server.serve(), name="api")
@@ -194,12 +200,27 @@ def check_exposure(chosen: ApiSettings) -> None:
         path = getattr(chosen, field)
         if path is not None and not path.is_file():
             raise InvalidInput(f"api.{field}", f"there is no file {path}.")
+    if chosen.tls_key is not None:
+        _check_private(chosen.tls_key)
     if chosen.tls_certificate is None and not chosen.insecure and not _is_own_machine(chosen.host):
         raise InvalidInput(
             "api.host",
             f"{chosen.host} can be reached from elsewhere, and there is no TLS: keys would go over the "
             "network in the clear. Give api.tls_certificate and api.tls_key; or, where something in front "
             "does TLS, say so with --insecure-ack on.",
+        )
+
+
+def _check_private(key: Path) -> None:
+    """As for PostgreSQL: 0600, or 0640 if root owns it and a group shares it. Raises InvalidInput."""
+    found = key.stat()
+    allowed = SHARED_BY_ROOT if found.st_uid == 0 and os.geteuid() != 0 else OWNER_ONLY
+    mode = stat.S_IMODE(found.st_mode)
+    if mode & ~allowed:
+        raise InvalidInput(
+            "api.tls_key",
+            f"other users of this machine can read {key} (mode {mode:04o}). "
+            f"Run: chmod 600 {shlex.quote(str(key))}",
         )
 
 
@@ -210,12 +231,15 @@ def _is_own_machine(host: str) -> bool:
         return host == "localhost"
 
 
-def _check_free(host: str, port: int) -> None:
-    """Raises InvalidInput with a sentence; the server itself would only print one."""
+def _check_free(host: str, port: int) -> str:
+    """The address of a host, which may be a name. Raises InvalidInput with a sentence if it cannot be had."""
     try:
-        [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise InvalidInput("api.host", f"{host} is unknown here: {error.strerror or error}.") from None
+    # A name such as localhost has several: the commands here look for the server at 127.0.0.1.
+    family, kind, protocol, _, address = min(found, key=lambda one: one[0] is not socket.AF_INET)
+    try:
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
@@ -224,6 +248,7 @@ def _check_free(host: str, port: int) -> None:
             "api.port",
             f"cannot listen at {host}:{port}: {error.strerror or error}. Choose another with --port.",
         ) from None
+    return str(address[0])
 
 
 async def _listening(chosen: ApiSettings, task: asyncio.Task[None]) -> None:

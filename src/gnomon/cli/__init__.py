@@ -16,6 +16,9 @@ from typer.core import TyperGroup
 
 from gnomon import __version__
 from gnomon.cli.exits import exit_code, line
+from gnomon.cli.own_arguments import hide_secrets
+from gnomon.cli.showing import note
+from gnomon.cli.terminal import say
 from gnomon.errors import GnomonError
 
 OWNER_ONLY = 0o077  # What a umask takes away: all that others may do.
@@ -102,7 +105,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, or a database that anoth
 
 def version() -> None:
     """Print the version of this program."""
-    typer.echo(__version__)
+    say(__version__)
 
 
 @app.callback()
@@ -112,8 +115,10 @@ def gnomon() -> None:
 
 def main() -> None:
     os.umask(OWNER_ONLY)
+    for warning in hide_secrets(sys.argv):
+        note(f"warning: {warning}")
     try:
         app()
     except GnomonError as error:
-        typer.echo(line(error), err=True)
+        say(line(error), err=True)
         sys.exit(exit_code(error))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import track
 
 from gnomon.cli.job_options import read_yaml
@@ -15,6 +14,7 @@ from gnomon.cli.planning import MARK, Action, Manifest, Step, manifest_of, perfo
 from gnomon.cli.shapes import current_shape, form_of
 from gnomon.cli.showing import Output, show_plain
 from gnomon.cli.talking import Talk, Yes, confirm, talks
+from gnomon.cli.terminal import Screen, printable, say
 
 _SIGNS = {Action.CREATE: "+", Action.CHANGE: "~", Action.PRUNE: "-", Action.KEEP: "="}
 
@@ -76,10 +76,10 @@ def carry_out(talk: Talk, manifest: Manifest, *, adopt: bool, prune: bool, dry_r
     if dry_run or not todo:
         return
     confirm("Do this?", yes=yes)
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     for step in track(todo, "applying", console=console, disable=not console.is_terminal):
         perform(talk.server, step)
-    typer.echo(f"Done: {len(todo)} change(s).", err=True)
+    say(f"Done: {len(todo)} change(s).", err=True)
 
 
 def _show(talk: Talk, steps: Sequence[Step]) -> None:
@@ -89,14 +89,14 @@ def _show(talk: Talk, steps: Sequence[Step]) -> None:
     for step in steps:
         if step.action is Action.KEEP:
             continue
-        typer.echo(f"{_SIGNS[step.action]} {step.name}")
+        say(f"{_SIGNS[step.action]} {printable(step.name)}")
         for field, (before, after) in step.changes.items():
-            typer.echo(f"    {field}: {before} -> {after}")
+            say(printable(f"    {field}: {before} -> {after}"))
         for sign, fires in (("-", step.fires_removed), ("+", step.fires_added)):
             for at in fires:
-                typer.echo(f"    {sign} fires {at}")
+                say(printable(f"    {sign} fires {at}"))
     counts = Counter(step.action for step in steps)
-    typer.echo(", ".join(f"{counts[action]} to {action}" for action in Action) + ".")
+    say(", ".join(f"{counts[action]} to {action}" for action in Action) + ".")
 
 
 def _exported(job: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

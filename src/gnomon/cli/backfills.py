@@ -9,6 +9,7 @@ import typer
 from gnomon.cli.dag_words import Dag, dag_id_of, json_of
 from gnomon.cli.showing import Columns, Output
 from gnomon.cli.talking import Limit, Talk, path_of, talks
+from gnomon.cli.terminal import say
 from gnomon.core.backfill import Existing
 
 app = typer.Typer(
@@ -89,7 +90,7 @@ def show(talk: Talk, backfill: Backfill) -> None:
         talk.show({**found, "runs": runs})
         return
     talk.show(found)
-    typer.echo()
+    say()
     talk.show_many(runs, TIMES)
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, assert_never
 import typer
 
 from gnomon.cli.exits import DONE, FAILED, UNKNOWN
+from gnomon.cli.terminal import json_text, say
 from gnomon.core.document import JSON
 from gnomon.errors import InvalidInput
 from gnomon.proof.checker import INVARIANTS, judge
@@ -73,9 +74,9 @@ def check(
         _draw(index, pictures)
     match output:
         case Output.TABLE:
-            typer.echo("\n".join(_as_lines(verdict)))
+            say("\n".join(_as_lines(verdict)))
         case Output.JSON:
-            typer.echo(json.dumps(_as_json(verdict), indent=2))
+            say(json_text(_as_json(verdict)))
         case _:
             assert_never(output)
     raise typer.Exit(EXITS[verdict.outcome])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import Annotated, assert_never
 
@@ -10,6 +9,7 @@ import typer
 
 from gnomon.cli.exits import WRONG_USAGE
 from gnomon.cli.options import Config, Database, LogFormat, LogLevel, reading
+from gnomon.cli.terminal import json_text, say
 from gnomon.core.document import JSON
 from gnomon.errors import InvalidSetting
 from gnomon.settings import TABLE, Reading, Setting
@@ -50,9 +50,9 @@ def show(
     found = reading(config=config, database=database, log_format=log_format, log_level=log_level)
     match output:
         case Output.TABLE:
-            typer.echo(_as_table(found))
+            say(_as_table(found))
         case Output.JSON:
-            typer.echo(json.dumps(_as_json(found), indent=2))
+            say(json_text(_as_json(found)))
         case _:
             assert_never(output)
     if found.mistakes or any(isinstance(each, InvalidSetting) for each in found.found.values()):

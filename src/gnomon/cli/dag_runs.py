@@ -10,6 +10,7 @@ from gnomon.cli.dag_words import json_of
 from gnomon.cli.exits import FAILED
 from gnomon.cli.showing import Columns, Output, note
 from gnomon.cli.talking import Talk, path_of, pause, talks
+from gnomon.cli.terminal import say
 from gnomon.cli.watching import run_line, task_line, waits
 from gnomon.core.run_state import RunStatus, TaskStatus
 
@@ -57,7 +58,7 @@ def show(talk: Talk, run: Run) -> None:
         talk.show({**found, "task_runs": tasks})
         return
     talk.show(found)
-    typer.echo()
+    say()
     talk.show_many(tasks, TASKS)
 
 
@@ -77,7 +78,7 @@ def watch(talk: Talk, run: Run) -> None:
         for task in tasks:
             name, status = task["name"], task["status"]
             if seen.get(name) != status and status != TaskStatus.WAITING:
-                typer.echo(task_line(task))
+                say(task_line(task))
             seen[name] = status
         if RunStatus(found["status"]).is_final:
             break
@@ -87,7 +88,7 @@ def watch(talk: Talk, run: Run) -> None:
                 note(line)
         said = now
         pause(LOOK_AGAIN_SECONDS)
-    typer.echo(run_line(found))
+    say(run_line(found))
     if found["status"] != RunStatus.COMPLETED:
         raise typer.Exit(FAILED)
 

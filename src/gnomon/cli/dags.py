@@ -14,8 +14,9 @@ from gnomon.cli.dag_words import Dag, changes_of, dag_id_of, json_of, kinds_of, 
 from gnomon.cli.graphs import graph_of, mermaid_of, print_lines, svg_of
 from gnomon.cli.job_options import read_yaml
 from gnomon.cli.options import chosen
-from gnomon.cli.showing import Columns, Output, note, printable
+from gnomon.cli.showing import Columns, Output, note
 from gnomon.cli.talking import Limit, Talk, Yes, confirm, path_of, talks
+from gnomon.cli.terminal import printable, say
 from gnomon.client.dags import checked
 from gnomon.core.workflow_document import read_dag
 from gnomon.errors import InvalidInput
@@ -64,7 +65,7 @@ def validate(file: File) -> None:
     levels = len(plan.graph.levels())
     tasks = len(plan.graph.names)
     name = printable(written.name)
-    typer.echo(f"{name}: {tasks} task(s), {edges} dependencies, {levels} level(s). Fine.")
+    say(f"{name}: {tasks} task(s), {edges} dependencies, {levels} level(s). Fine.")
     unknown = sorted(kinds_of(written.workflow) - kinds.kinds)
     if unknown:
         note(f"not checked, since nothing here knows the kind: payloads of {printable(', '.join(unknown))}.")
@@ -162,9 +163,9 @@ def diff(
     if talk.output is not Output.TABLE:
         talk.show(found)
         return
-    typer.echo(f"revision {found['from_revision']} -> {found['to_revision']}")
+    say(f"revision {found['from_revision']} -> {found['to_revision']}")
     for line in changes_of(found):
-        typer.echo(printable(line))
+        say(printable(line))
 
 
 @app.command()
@@ -251,6 +252,6 @@ def graph(
         case Drawing.TEXT:
             print_lines(drawn, statuses)
         case Drawing.MERMAID:
-            typer.echo(mermaid_of(drawn, statuses), nl=False)
+            say(mermaid_of(drawn, statuses), nl=False)
         case Drawing.SVG:
-            typer.echo(svg_of(drawn, statuses), nl=False)
+            say(svg_of(drawn, statuses), nl=False)

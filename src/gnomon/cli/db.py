@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from gnomon.app import dialect_of, inspect, open_database
 from gnomon.cli.exits import FAILED
 from gnomon.cli.options import Config, Database, chosen
+from gnomon.cli.terminal import Screen, say
 from gnomon.errors import StoreRefused
 from gnomon.settings import without_password
 from gnomon.store.migrate import AppliedMigration, is_newer, migrating, pending, unfit
@@ -101,9 +101,9 @@ async def _print_script(where: _Where) -> None:
     if reason := unfit(dialect, found.applied):
         raise StoreRefused(reason)
     if not todo:
-        typer.echo(f"-- {_nothing_to_do(dialect, found.applied)}")
+        say(f"-- {_nothing_to_do(dialect, found.applied)}")
         return
-    typer.echo(migration_script(dialect, todo, now=datetime.now(UTC)), nl=False)
+    say(migration_script(dialect, todo, now=datetime.now(UTC)), nl=False)
 
 
 async def _check(where: _Where) -> None:
@@ -129,6 +129,6 @@ def _schema(applied: Sequence[AppliedMigration]) -> str:
     return f"at {applied[-1].number:04} ({applied[-1].name})" if applied else "none yet"
 
 
-def _screen() -> Console:
+def _screen() -> Screen:
     """Plain lines: paths and reasons are for copying, so nothing is wrapped, coloured or read as markup."""
-    return Console(soft_wrap=True, markup=False, highlight=False, emoji=False)
+    return Screen(soft_wrap=True, markup=False, highlight=False, emoji=False)

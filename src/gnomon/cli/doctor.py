@@ -12,6 +12,7 @@ from gnomon.cli.exits import FAILED
 from gnomon.cli.options import Config, Database, chosen
 from gnomon.cli.showing import Output, show_plain
 from gnomon.cli.talking import OutputOption
+from gnomon.cli.terminal import say
 from gnomon.store.diagnosis import INVARIANTS, SqlDiagnosis
 
 
@@ -70,7 +71,7 @@ def _finding(name: str, meaning: str, advice: str, found: list[str]) -> dict[str
 
 def _tell(findings: list[dict[str, Any]]) -> None:
     for one in findings:
-        typer.echo(f"{'ok   ' if one['holds'] else 'WRONG'} {one['name']}: {one['meaning']}")
+        say(f"{'ok   ' if one['holds'] else 'WRONG'} {one['name']}: {one['meaning']}")
         if not one["holds"]:
-            typer.echo(f"      Do: {one['advice']}")
-            typer.echo(f"      Found: {', '.join(one['found'])}")
+            say(f"      Do: {one['advice']}")
+            say(f"      Found: {', '.join(one['found'])}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gnomon.cli.showing import printable
+from gnomon.cli.terminal import printable
 from gnomon.errors import (
     GnomonError,
     InvalidInput,

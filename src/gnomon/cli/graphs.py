@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from rich.console import Console
 from rich.text import Text
 
-from gnomon.cli.showing import printable
+from gnomon.cli.terminal import Screen, printable
 from gnomon.core.graph import Graph, GraphLimits
 
 # One colour a status: for terminals the word, for pictures the number.
@@ -52,7 +51,7 @@ def lines_of(graph: Graph, statuses: Mapping[str, str]) -> list[Text]:
 
 
 def print_lines(graph: Graph, statuses: Mapping[str, str]) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = Screen(highlight=False, soft_wrap=True)
     for line in lines_of(graph, statuses):
         console.print(line)
 

@@ -13,6 +13,7 @@ from gnomon.cli.job_options import read_text
 from gnomon.cli.planning import Manifest
 from gnomon.cli.showing import Output, note, show_plain
 from gnomon.cli.talking import Talk, Yes, talks
+from gnomon.cli.terminal import printable, say
 from gnomon.errors import ServerRefused
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Jobs from elsewhere.")
@@ -84,16 +85,16 @@ def _looked_up(talk: Talk, entry: Entry) -> dict[str, Any]:
 
 def _show(lines: list[dict[str, Any]]) -> None:
     for line in lines:
-        typer.echo(f"line {line['line']}: {line['text']}")
+        say(f"line {line['line']}: {printable(line['text'])}")
         if line["job"] is None:
-            typer.echo("    is left out")
+            say("    is left out")
         else:
             job = line["job"]
-            typer.echo(f"    becomes {job['name']!r}: {job['cron']} in {job['timezone']}")
-            typer.echo(f"    runs {job['payload']['interpreter']}: {job['payload']['script']}")
+            say(printable(f"    becomes {job['name']!r}: {job['cron']} in {job['timezone']}"))
+            say(printable(f"    runs {job['payload']['interpreter']}: {job['payload']['script']}"))
         for fire in line["next_fires"]:
-            typer.echo(f"    fires {fire}")
+            say(printable(f"    fires {fire}"))
         for warning in line["warnings"]:
-            typer.echo(f"    differs: {warning}")
+            say(printable(f"    differs: {warning}"))
         if line["error"]:
-            typer.echo(f"    wrong: {line['error']}")
+            say(printable(f"    wrong: {line['error']}"))

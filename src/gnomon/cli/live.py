@@ -8,12 +8,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from gnomon.app.engine import Engine
+from gnomon.cli.terminal import Screen
 from gnomon.core.job import DEFAULT_TENANT, Job, JobId
 from gnomon.core.records import JobFilter
 from gnomon.core.schedule import CronTiming, Interval
@@ -39,7 +40,7 @@ _UNSAID = frozenset({What.PROGRESSED})
 
 
 @asynccontextmanager
-async def live_view(engine: Engine, console: Console) -> AsyncIterator[None]:
+async def live_view(engine: Engine, console: Screen) -> AsyncIterator[None]:
     view = LiveView(engine, is_narrow=console.width < NARROW)
     engine.telemetry.listeners.append(view.see)
     with Live(view.render(), console=console, auto_refresh=False, transient=False) as live:

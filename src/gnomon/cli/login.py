@@ -10,6 +10,7 @@ import typer
 from gnomon.cli.options import chosen
 from gnomon.cli.profiles import SERVER_DEFAULT, write_profile
 from gnomon.cli.talking import KeyOption, ProfileOption, ServerOption
+from gnomon.cli.terminal import say, secret
 from gnomon.client.remote.server import Server
 from gnomon.client.remote.wire import Address
 
@@ -31,12 +32,10 @@ def login(
     ```
     """
     settings, _ = chosen(server=server, key=key, profile=profile)
-    given = settings.key or (
-        typer.prompt("API key", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline()
-    )
+    given = settings.key or (secret("API key") if sys.stdin.isatty() else sys.stdin.readline())
     address = Address(settings.server or SERVER_DEFAULT, given.strip())
     address.check()
     if check:
         with Server(address) as connected:
             connected.get("/v1/jobs", limit=1)
-    typer.echo(f"Kept in {write_profile(settings.profile, address)} as {settings.profile!r}.")
+    say(f"Kept in {write_profile(settings.profile, address)} as {settings.profile!r}.")

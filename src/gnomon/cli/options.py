@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from gnomon import logs
+from gnomon.cli.terminal import say
 from gnomon.settings import TABLE, Reading, Settings, read
 
 _ROWS = {row.key: row for row in TABLE}
@@ -48,7 +49,7 @@ def chosen(**options: str | None) -> tuple[Settings, Reading]:
     found = reading(**options)
     settings = found.settings()
     for warning in found.warnings:
-        typer.echo(f"gnomon: warning: {warning}", err=True)
+        say(f"gnomon: warning: {warning}", err=True)
     return settings, found
 
 

@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 import uvloop
-from rich.console import Console
 
 from gnomon import __version__
 from gnomon.app.demo import add_demo_jobs
@@ -23,6 +22,7 @@ from gnomon.cli.options import Config, Database, LogFormat, LogLevel, option, st
 from gnomon.cli.profiles import address_of
 from gnomon.cli.talking import KeyOption, ProfileOption, ServerOption
 from gnomon.cli.telling import Nameless, telling
+from gnomon.cli.terminal import Screen, say
 from gnomon.client.keys import NewKey
 from gnomon.errors import InvalidInput
 from gnomon.settings import Settings, without_password
@@ -66,7 +66,7 @@ def up(
     gnomon up --app shop.jobs:app --slots 20
     ```
     """
-    console = Console()
+    console = Screen()
     is_watched = demo and console.is_terminal
     settings = start(
         app=app,
@@ -86,7 +86,7 @@ def up(
 
 @asynccontextmanager
 async def _beside_all(
-    engine: Engine, *, settings: Settings, demo: bool, watching: Console | None
+    engine: Engine, *, settings: Settings, demo: bool, watching: Screen | None
 ) -> AsyncIterator[None]:
     """What `up` has beside its engine: sample jobs, the API, and somebody who tells."""
     if demo:
@@ -156,7 +156,7 @@ def _check_exposure(settings: Settings) -> None:
 
 def _show_key(new: NewKey) -> None:
     """Once, on stdout, and never in the log."""
-    typer.echo(f"API key, shown only now: {new.text}")
+    say(f"API key, shown only now: {new.text}")
 
 
 def scheduler(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
 from gnomon.cli.exits import FAILED, UNKNOWN
 from gnomon.cli.job_options import duration
 from gnomon.cli.showing import Columns, Output, note
 from gnomon.cli.talking import Limit, Talk, path_of, pause, talks
+from gnomon.cli.terminal import json_text, printable, say
 from gnomon.core.execution import ExecutionStatus
 
 app = typer.Typer(
@@ -74,7 +74,7 @@ def show(talk: Talk, run: Run) -> None:
         return
     talk.show(found)
     if attempts:
-        typer.echo()
+        say()
         talk.show_many(attempts, ATTEMPTS)
 
 
@@ -168,10 +168,10 @@ def _is_over(run: dict[str, Any]) -> bool:
 
 def _tell(line: dict[str, Any], output: Output) -> None:
     if output is Output.TABLE:
-        typer.echo(f"{line['at']} {line['level']:<7} {line['message']}")
+        head = printable(f"{line['at']} {line['level']:<7} ")
+        first, *more = line["message"].split("\n")
+        say(head + printable(first))
+        for text in more:  # Below it, so that no text can pass for a line of its own.
+            say(" " * len(head) + printable(text))
     else:
-        typer.echo(json_line(line))
-
-
-def json_line(value: object) -> str:
-    return msgspec.json.encode(value).decode()
+        say(json_text(line, indent=None))

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, assert_never
 
-import msgspec
-import typer
+from gnomon.cli.terminal import json_text, printable, say, yaml_text
 
 CELL_LENGTH_MAX = 60
 _FRACTION = re.compile(r"(?<=T\d\d:\d\d:\d\d)\.\d+(?=Z|[+-]\d\d:\d\d)")
@@ -32,7 +31,7 @@ def show_many(rows: Sequence[Any], columns: Columns, output: Output) -> None:
     cells = [list(columns), *([_cell(_of(row, what)) for what in columns.values()] for row in rows)]
     widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
     for row in cells:
-        typer.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+        say("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def show_one(answer: Mapping[str, Any], output: Output) -> None:
@@ -43,35 +42,24 @@ def show_one(answer: Mapping[str, Any], output: Output) -> None:
     width = max(len(name) for name in answer)
     for name, value in answer.items():
         first, *more = map(printable, text_of(value).split("\n"))
-        typer.echo(f"{name:<{width}}  {first}".rstrip())
+        say(f"{name:<{width}}  {first}".rstrip())
         for line in more:  # Below it, so that no text can pass for a field.
-            typer.echo(f"{'':<{width}}  {line}".rstrip())
+            say(f"{'':<{width}}  {line}".rstrip())
 
 
 def show_plain(answer: object, output: Output) -> None:
     match output:
         case Output.JSON | Output.TABLE:
-            typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+            say(json_text(answer))
         case Output.YAML:
-            typer.echo(yaml_of(answer), nl=False)
+            say(yaml_text(answer), nl=False)
         case _:
             assert_never(output)
 
 
-def yaml_of(answer: object) -> str:
-    return msgspec.yaml.encode(answer).decode()
-
-
 def note(words: str) -> None:
     """For a person, beside the answer."""
-    typer.echo(f"gnomon: {words}", err=True)
-
-
-def printable(text: str) -> str:
-    """What would move the cursor, change the terminal or break the line is shown as its escape."""
-    if text.isprintable():
-        return text
-    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+    say(f"gnomon: {words}", err=True)
 
 
 def _of(row: Any, what: str | Callable[[Any], object]) -> object:

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 from msgspec.structs import replace
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from gnomon.cli.terminal import Screen, say
 from gnomon.testing.sim.campaign import Tally, judged
 from gnomon.testing.sim.judging import Judgement, judge, uncovered
 from gnomon.testing.sim.profiles import draw
@@ -50,7 +50,7 @@ def sim(
     gnomon sim --replay 81234 --until 1270 --trace
     ```
     """
-    console = Console()
+    console = Screen()
     if replay is not None:
         _replay(console, _scenario(replay, hours=hours, profile=profile), until=until, trace=trace)
         return
@@ -66,7 +66,7 @@ def sim(
 
 
 def _campaign(
-    console: Console, seeds: range, hours: float, profile: str, processes: int | None
+    console: Screen, seeds: range, hours: float, profile: str, processes: int | None
 ) -> list[Judgement]:
     tally, failures, began = Tally(), [], perf_counter()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -97,13 +97,13 @@ def _scenario(replay: str, *, hours: float, profile: str) -> Scenario:
     return read_scenario(Path(replay))
 
 
-def _replay(console: Console, scenario: Scenario, *, until: float | None, trace: bool) -> None:
+def _replay(console: Screen, scenario: Scenario, *, until: float | None, trace: bool) -> None:
     if until is not None:
         scenario = replace(scenario, seconds=until, healed_at=min(scenario.healed_at, until))
     if trace:
         world = World(scenario)
-        world.on_event = lambda event: typer.echo(trace_line(event, scenario.start))
-        typer.echo(f"history {world.run().digest}")
+        world.on_event = lambda event: say(trace_line(event, scenario.start))
+        say(f"history {world.run().digest}")
         return
     found = judge(scenario)
     console.print(f"seed {scenario.seed}: history {found.digest}", soft_wrap=True)
@@ -113,7 +113,7 @@ def _replay(console: Console, scenario: Scenario, *, until: float | None, trace:
     console.print(f"{found.events} events, and nothing is wrong with them", soft_wrap=True)
 
 
-def _tell(console: Console, failure: Judgement, *, hours: float) -> None:
+def _tell(console: Screen, failure: Judgement, *, hours: float) -> None:
     scenario = failure.scenario
     console.print(
         f"\nSIM FAIL seed={scenario.seed} profile={scenario.profile} rules={','.join(sorted(failure.rules))}",
@@ -136,7 +136,7 @@ def _latest(failure: Judgement, scenario: Scenario) -> float:
     return (max(times) - scenario.start).total_seconds() + 5 if times else scenario.seconds
 
 
-def _keep_small(console: Console, failure: Judgement, folder: Path) -> None:
+def _keep_small(console: Screen, failure: Judgement, folder: Path) -> None:
     scenario = failure.scenario
     with console.status(f"making seed {scenario.seed} small"):
         small = shrink(scenario, failure.rules)

@@ -14,11 +14,11 @@ from urllib.parse import quote
 from uuid import UUID
 
 import typer
-from rich.console import Console
 
 from gnomon.cli.options import chosen, option
 from gnomon.cli.profiles import address_of
 from gnomon.cli.showing import Columns, Output, note, show_many, show_one
+from gnomon.cli.terminal import Screen, ask
 from gnomon.client.remote.server import Server
 from gnomon.errors import JobNotFound
 
@@ -78,7 +78,7 @@ class Talk:
     @contextmanager
     def working(self, words: str) -> Iterator[None]:
         """A sign of life on a terminal, while something takes longer than a moment."""
-        console = Console(stderr=True)
+        console = Screen(stderr=True)
         if not console.is_terminal:
             yield
             return
@@ -124,12 +124,12 @@ def talks(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask on a terminal. Where nobody can answer, `--yes` has to be said before."""
+    """Ask on a terminal. Without a terminal, `--yes` is needed."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise typer.BadParameter("nobody is there to be asked; say --yes if you mean it.", param_hint="--yes")
-    typer.confirm(question, abort=True, err=True)
+        raise typer.BadParameter("no terminal to ask on; pass --yes to confirm.", param_hint="--yes")
+    ask(question)
 
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]

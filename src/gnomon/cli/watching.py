@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gnomon.cli.showing import printable, text_of
+from gnomon.cli.showing import text_of
+from gnomon.cli.terminal import printable
 from gnomon.core.run_state import RunStatus, TaskStatus
 
 TIME_LENGTH = len("2026-01-01T00:00:00Z")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import shlex
 import stat
 from pathlib import Path
 
 from gnomon.errors import StoreRefused
+
+logger = logging.getLogger(__name__)
 
 PRIVATE = 0o600
 MOUNTS = Path("/proc/mounts")
@@ -31,10 +35,21 @@ def claim_file(path: Path) -> Path:
             )
         os.close(open_private(path))
         if path.stat().st_mode & stat.S_IWOTH:
-            raise StoreRefused(f"Everybody on this machine may write {path}. Run: chmod 600 {path}")
+            raise StoreRefused(f"All users of this machine may write {path}. Run: chmod 600 {path}")
     except OSError as error:
         raise StoreRefused(f"{path} cannot be opened: {error.strerror}.") from error
     return path
+
+
+def warn_if_readable(path: Path) -> None:
+    """In the file are all payloads, results and log lines."""
+    if path.stat().st_mode & stat.S_IROTH:
+        beside = [name for name in (f"{path}-wal", f"{path}-shm") if Path(name).exists()]
+        logger.warning(
+            "all users of this machine can read %s. Run: chmod 600 %s",
+            path,
+            shlex.join([str(path), *beside]),
+        )
 
 
 def open_private(path: Path, flags: int = 0) -> int:

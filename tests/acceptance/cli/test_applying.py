@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnomon.cli.showing import yaml_of
+from gnomon.cli.terminal import yaml_text
 from tests.acceptance.cli.conftest import Desk
 
 REPORT = {"name": "apply-report", "kind": "dummy", "cron": "0 9 * * *", "timezone": "Europe/Berlin"}
@@ -14,7 +14,7 @@ LATER = {"name": "apply-later", "kind": "dummy", "delay_seconds": 86_400}
 
 
 def write(desk: Desk, *jobs: Any, owner: str = "shop") -> None:
-    (desk.folder / "jobs.yaml").write_text(yaml_of({"owner": owner, "jobs": list(jobs)}))
+    (desk.folder / "jobs.yaml").write_text(yaml_text({"owner": owner, "jobs": list(jobs)}))
 
 
 def plan(desk: Desk, *words: str) -> dict[str, Any]:

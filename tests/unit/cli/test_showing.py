@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from io import StringIO
+from typing import cast
 
+import pytest
+import yaml
+from rich.text import Text
+
+from gnomon.cli.applying import _show
 from gnomon.cli.exits import line
 from gnomon.cli.graphs import graph_of, lines_of, mermaid_of, svg_of
-from gnomon.cli.showing import Output, printable, show_many, show_one
+from gnomon.cli.planning import Action, Step
+from gnomon.cli.runs import _tell
+from gnomon.cli.showing import Output, show_many, show_one
+from gnomon.cli.talking import Talk
+from gnomon.cli.terminal import Screen, json_text, printable, visible, yaml_text
+from gnomon.client.remote.server import Server
 from gnomon.errors import InvalidInput
 
 NASTY = "\x1b]0;owned\x07\n\x9b31m\u202ered"
@@ -41,3 +53,30 @@ def test_a_text_of_many_lines_cannot_pass_for_a_field(capsys: pytest.CaptureFixt
         "        status  COMPLETED",
         "status  FAILED",
     ]
+
+
+def test_programs_get_the_same_value_without_a_character_that_steers_a_terminal() -> None:
+    value = {"name": NASTY, "tags": [NASTY, "größer 日本", "\U000e0001"]}
+    for text, read in ((json_text(value), json.loads), (yaml_text(value), yaml.safe_load)):
+        assert visible(text) == text
+        assert read(text) == value
+    assert "größer 日本" in json_text(value)
+
+
+def test_a_log_line_and_a_plan_show_escapes_and_stay_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    _tell({"at": "2026-01-01T00:00:00Z", "level": "info", "message": f"{NASTY}\rx"}, Output.TABLE)
+    _tell({"at": "2026-01-01T00:00:00Z", "level": "info", "message": NASTY}, Output.JSON)
+    steps = [Step(Action.CHANGE, NASTY, changes={"payload": (NASTY, {"x": NASTY})}, fires_added=[NASTY])]
+    _show(Talk(cast("Server", None), Output.TABLE), steps)
+    shown = capsys.readouterr().out
+    assert visible(shown) == shown
+    assert r"\x1b]0;owned\x07" in shown
+    assert "\r" not in shown
+
+
+def test_what_rich_draws_shows_them_too() -> None:
+    drawn = StringIO()
+    screen = Screen(file=drawn, width=80, force_terminal=True, color_system=None)
+    screen.print(Text(NASTY))
+    assert drawn.getvalue().replace("\n", "").isprintable()
+    assert r"\x1b]0;owned" in drawn.getvalue()
