@@ -18,6 +18,16 @@ from gnomon.store.workflows import WorkflowStore
 from tests.contract.given import DONE, NOW, ask, claim, decided, enqueue, new_id
 
 Edges = Mapping[str, Sequence[str]]
+LIST_AND_EACH: tuple[JSON, ...] = (
+    {"name": "list", "kind": "echo"},
+    {
+        "name": "each",
+        "kind": "echo",
+        "depends_on": ["list"],
+        "fan_out": {"over": "${tasks.list.result}"},
+        "payload": {"of": "${item}"},
+    },
+)
 DIAMOND: Edges = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"]}
 
 

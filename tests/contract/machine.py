@@ -25,7 +25,7 @@ from gnomon.core.job import DEFAULT_TENANT, Job, JobStatus, NewJob, TenantId
 from gnomon.core.lease import LEASE, Claim, ClaimRequest, Leased
 from gnomon.core.lifecycle import LeaseExpired, Outcome, Released, after
 from gnomon.core.occurrence import Firing
-from gnomon.core.records import Checkpoint, ExecutionFilter, LogLevel, LogLine, Redrive, Tenant
+from gnomon.core.records import AtRevision, Checkpoint, ExecutionFilter, LogLevel, LogLine, Redrive, Tenant
 from gnomon.store.base import Decision
 from tests.contract import drawn
 from tests.contract.given import ADA, BOB, NOW
@@ -270,11 +270,11 @@ class Machine(RuleBasedStateMachine):
         self.twins.ask("logs", "append", lines)
 
     @precondition(lambda self: self.state.dead_letters)
-    @rule(data=data, tenant=tenants)
-    def redrive(self, data: st.DataObject, tenant: TenantId) -> None:
+    @rule(data=data, tenant=tenants, at=st.sampled_from(AtRevision))
+    def redrive(self, data: st.DataObject, tenant: TenantId, at: AtRevision) -> None:
         known = st.sampled_from(list(self.state.dead_letters))
         redrives = [Redrive(one, self.new_id()) for one in data.draw(st.lists(known, min_size=1, max_size=2))]
-        answer = self.twins.ask("dead_letters", "redrive", tenant, redrives, now=self.now)
+        answer = self.twins.ask("dead_letters", "redrive", tenant, redrives, now=self.now, revision=at)
         assert isinstance(answer, Refusal) or len(answer) == len(redrives)
 
     @precondition(lambda self: self.state.dead_letters)

@@ -8,11 +8,11 @@ import pytest
 
 from gnomon.core.document import Document
 from gnomon.core.execution import Enqueued, ExecutionId, ExecutionStatus, Trigger
-from gnomon.core.job import DEFAULT_TENANT, Job
+from gnomon.core.job import DEFAULT_TENANT, Definition, Job
 from gnomon.core.lease import Leased
-from gnomon.core.lifecycle import DeadReason, JobAction, LeaseExpired, Outcome
-from gnomon.core.records import DeadLetter, Redrive
-from gnomon.errors import DeadLetterNotFound, IllegalTransition, JobNotFound
+from gnomon.core.lifecycle import DeadReason, JobAction, JobChange, LeaseExpired, Outcome
+from gnomon.core.records import AtRevision, DeadLetter, Redrive, Redriven
+from gnomon.errors import DeadLetterNotFound, ExecutionNotFound, IllegalTransition, JobNotFound
 from gnomon.store.base import Store
 from tests.contract.given import (
     BROKEN,
@@ -47,6 +47,23 @@ async def dead(store: Store, job: Job | None = None, outcome: Outcome = BROKEN) 
 
 def again(execution_id: ExecutionId) -> Redrive:
     return Redrive(execution_id, ExecutionId(new_id()))
+
+
+async def mend(store: Store, job: Job) -> None:
+    """Give the job a new revision, of another kind."""
+    change = JobChange(
+        job_id=job.id,
+        tenant_id=job.tenant_id,
+        expected_version=job.version,
+        expected_next_run_time=job.next_run_time,
+        name=job.name,
+        status=job.status,
+        next_run_time=job.next_run_time,
+        tags=job.tags,
+        dependencies=job.dependencies,
+        definition=Definition("mended"),
+    )
+    await store.jobs.change([change], now=NOW)
 
 
 async def letters(store: Store, job: Job | None = None) -> list[ExecutionId]:
@@ -152,7 +169,7 @@ async def test_a_redrive_is_a_new_execution_with_the_old_input(store: Store) -> 
 
     answer = await store.dead_letters.redrive(DEFAULT_TENANT, [asked], now=NOW + HOUR)
 
-    assert answer == [Enqueued(asked.new_id, is_new=True)]
+    assert answer == [Redriven(asked.new_id, is_new=True, revision=1)]
     new = await seen(store, asked.new_id, now=NOW + HOUR)
     assert (new.status, new.trigger, new.due) == (ExecutionStatus.QUEUED, Trigger.REDRIVE, NOW + HOUR)
     assert (new.job_id, new.revision, new.input, new.priority) == (job.id, 1, data, 8)
@@ -160,6 +177,57 @@ async def test_a_redrive_is_a_new_execution_with_the_old_input(store: Store) -> 
     letter = await store.dead_letters.get(DEFAULT_TENANT, asked.execution_id)
     assert (letter.redriven_as, letter.redriven_at) == (asked.new_id, NOW + HOUR)
     assert (await seen(store, asked.execution_id)).status is ExecutionStatus.FAILED
+
+
+@pytest.mark.parametrize(("wanted", "used"), [(AtRevision.NEWEST, 2), (AtRevision.ORIGINAL, 1)])
+async def test_a_redrive_runs_the_newest_revision_unless_the_original_is_wanted(
+    store: Store, wanted: AtRevision, used: int
+) -> None:
+    job = await create_one(store)
+    asked = again(await dead(store, job))
+    await mend(store, job)
+
+    [answer] = await store.dead_letters.redrive(DEFAULT_TENANT, [asked], now=NOW, revision=wanted)
+    [repeated] = await store.dead_letters.redrive(DEFAULT_TENANT, [asked], now=NOW)
+
+    assert (answer.is_new, answer.revision) == (True, used)
+    assert (repeated.is_new, repeated.revision) == (False, used)
+    leased = await claim(store, kinds=frozenset({"echo", "mended"}))
+    assert [one.revision.number for one in leased] == [used]
+    assert (await seen(store, asked.new_id)).revision == used
+
+
+async def test_an_ended_execution_is_repeated_at_its_own_revision(store: Store) -> None:
+    job = await create_one(store)
+    await enqueue_one(store, job, input=Document.of({"user": 7}, field="input"), priority=8)
+    leased = await claim_one(store)
+    await end(store, leased, DONE)
+    await mend(store, job)
+    asked = again(leased.claim.execution_id)
+
+    assert await store.executions.repeat(DEFAULT_TENANT, asked, now=NOW) == Enqueued(
+        asked.new_id, is_new=True
+    )
+    assert await store.executions.repeat(DEFAULT_TENANT, asked, now=NOW) == Enqueued(
+        asked.new_id, is_new=False
+    )
+
+    [new] = await claim(store)
+    assert (new.claim.execution_id, new.revision.number, new.priority) == (asked.new_id, 1, 8)
+    assert new.input == Document.of({"user": 7}, field="input")
+
+
+async def test_what_does_not_exist_and_what_has_no_job_any_more_is_not_repeated(store: Store) -> None:
+    job = await create_one(store)
+    ended = await dead(store, job)
+    with pytest.raises(ExecutionNotFound):
+        await store.executions.repeat(await other_tenant(store), again(ended), now=NOW)
+    await act(store, job, JobAction.DELETE)
+
+    with pytest.raises(JobNotFound):
+        await store.executions.repeat(DEFAULT_TENANT, again(ended), now=NOW)
+
+    assert await claim(store) == []
 
 
 async def test_a_redriven_execution_runs_and_may_die_again(store: Store) -> None:
@@ -179,7 +247,7 @@ async def test_redriving_twice_answers_with_the_same_execution(store: Store) -> 
 
     repeated = await store.dead_letters.redrive(DEFAULT_TENANT, [again(asked.execution_id)], now=NOW + HOUR)
 
-    assert repeated == [Enqueued(asked.new_id, is_new=False)]
+    assert repeated == [Redriven(asked.new_id, is_new=False, revision=1)]
     letter = await store.dead_letters.get(DEFAULT_TENANT, asked.execution_id)
     assert letter.redriven_at == NOW
 
@@ -190,7 +258,10 @@ async def test_redriving_twice_in_one_batch_makes_one_execution(store: Store) ->
 
     answer = await store.dead_letters.redrive(DEFAULT_TENANT, [first, second], now=NOW)
 
-    assert answer == [Enqueued(first.new_id, is_new=True), Enqueued(first.new_id, is_new=False)]
+    assert answer == [
+        Redriven(first.new_id, is_new=True, revision=1),
+        Redriven(first.new_id, is_new=False, revision=1),
+    ]
 
 
 async def test_many_who_redrive_together_make_one_execution(store: Store) -> None:
@@ -212,9 +283,9 @@ async def test_answers_to_a_batch_of_redrives_come_in_order(store: Store) -> Non
     answers = await store.dead_letters.redrive(DEFAULT_TENANT, asked, now=NOW)
 
     assert answers == [
-        Enqueued(asked[0].new_id, is_new=True),
-        Enqueued(before.new_id, is_new=False),
-        Enqueued(asked[2].new_id, is_new=True),
+        Redriven(asked[0].new_id, is_new=True, revision=1),
+        Redriven(before.new_id, is_new=False, revision=1),
+        Redriven(asked[2].new_id, is_new=True, revision=1),
     ]
 
 
@@ -261,7 +332,7 @@ async def test_the_same_redrive_asked_again_after_a_lost_reply_is_one_redrive(st
 
     [repeated] = await store.dead_letters.redrive(DEFAULT_TENANT, [asked], now=NOW)
 
-    assert repeated == Enqueued(asked.new_id, is_new=False)
+    assert repeated == Redriven(asked.new_id, is_new=False, revision=1)
     assert len(await claim(store)) == 1
 
 

@@ -9,10 +9,9 @@ import pytest
 
 from gnomon.core.dag import RunId
 from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, ExecutionStatus, Failure
+from gnomon.core.execution import ExecutionStatus, Failure
 from gnomon.core.job import DEFAULT_TENANT
 from gnomon.core.lifecycle import Cancelled, JobAction, LeaseExpired
-from gnomon.core.records import Redrive
 from gnomon.core.retention import RetentionPolicy
 from gnomon.core.run_events import Approve, Pause, Rerun, RerunFailed, Resume, Retry, Skip, Succeed
 from gnomon.core.run_state import RunStatus
@@ -23,6 +22,7 @@ from gnomon.store.workflows import WorkflowStore
 from tests.contract import given
 from tests.contract.flows import (
     DIAMOND,
+    LIST_AND_EACH,
     act,
     all_tasks,
     begun,
@@ -54,16 +54,6 @@ from tests.contract.given import (
 
 FORK = {"a": [], "b": [], "c": ["a", "b"]}
 THEN = {"name": "after", "kind": "echo", "depends_on": ["gate"]}
-LIST_AND_EACH = (
-    {"name": "list", "kind": "echo"},
-    {
-        "name": "each",
-        "kind": "echo",
-        "depends_on": ["list"],
-        "fan_out": {"over": "${tasks.list.result}"},
-        "payload": {"of": "${item}"},
-    },
-)
 
 
 # Ends ------------------------------------------------------------------------------------------------
@@ -659,6 +649,21 @@ async def test_a_run_that_was_not_told_of_an_end_is_told(flows: WorkflowStore) -
     assert await statuses(flows, run_id) == "XU"
 
 
+async def test_a_run_that_stops_what_runs_says_so_at_once(flows: WorkflowStore) -> None:
+    heard: list[str] = []
+    flows.runs.stopped = lambda: heard.append("stop")  # type: ignore[attr-defined]
+    run_id = await begun(flows, {"a": [], "b": []}, failure_strategy="FAIL_FAST")
+    leased = await claimed(flows, run_id)
+
+    await finish(flows, leased["a"], outcome=BROKEN)
+    assert heard == ["stop"]
+    await finish(flows, leased["b"], outcome=Cancelled())
+
+    alone = await begun(flows, {"a": [], "b": ["a"]}, failure_strategy="FAIL_FAST")
+    await finish(flows, *(await claimed(flows, alone)).values(), outcome=BROKEN)
+    assert heard == ["stop"]  # Nothing else ran.
+
+
 async def test_retention_takes_a_run_with_its_tasks(flows: WorkflowStore) -> None:
     run_id = await begun(flows, chain(2))
     assert await work_off(flows) == 2
@@ -671,19 +676,6 @@ async def test_retention_takes_a_run_with_its_tasks(flows: WorkflowStore) -> Non
     with pytest.raises(RunNotFound):
         await run_of(flows, run_id)
     assert await all_tasks(flows, run_id) == []
-
-
-async def test_a_task_that_is_redriven_runs_by_itself(flows: WorkflowStore) -> None:
-    run_id = await begun(flows, chain(2))
-    [failed] = (await claimed(flows, run_id)).values()
-    await finish(flows, failed, outcome=BROKEN)
-    redrive = Redrive(failed.claim.execution_id, ExecutionId(new_id()))
-    await flows.dead_letters.redrive(DEFAULT_TENANT, [redrive], now=NOW)
-
-    [again] = await claim(flows)
-    decision = decided(again, DONE)._replace(in_run=again.revision.is_task)
-    assert await flows.executions.apply([decision], now=NOW) == [Applied.APPLIED]
-    assert await statuses(flows, run_id) == "FU"
 
 
 # Size ------------------------------------------------------------------------------------------------

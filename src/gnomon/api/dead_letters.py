@@ -9,22 +9,28 @@ from litestar import delete, get, post
 from litestar.params import FromPath, FromQuery, JSONBody
 
 from gnomon.api.call import Call
-from gnomon.api.execution_answers import Asked, Trouble, asked_answer, trouble
+from gnomon.api.execution_answers import RedrivenAnswer, RunAgain, Trouble, redriven_answer, trouble
 from gnomon.api.ids import Cursors, dead_id
 from gnomon.api.ids import job_id as read_job_id
 from gnomon.api.policy import READS, WRITES
 from gnomon.api.reading import Answer, Body, Form
 from gnomon.client.dead_letters import REDRIVE_MAX
+from gnomon.client.places import NamedPlace
 from gnomon.core.job import Job
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
-from gnomon.core.records import DeadLetter
+from gnomon.core.records import AtRevision, DeadLetter
 from gnomon.errors import InvalidInput
 
 
 class DeadLetterAnswer(Answer):
+    """`redriven_as`: what it became. Of a task of a workflow that is the run, once it was repaired."""
+
     execution_id: str
     job_id: str
     job_name: str | None
+    task: str | None
+    item: int | None
+    dag_run_id: str | None
     reason: str
     error: Trouble | None
     attempts: int
@@ -52,8 +58,23 @@ class Which(Form):
             raise InvalidInput("execution_ids", "say one of `execution_ids`, `job_id` and `all`.")
 
 
+class WhichToRedrive(Which):
+    """Which, and at which revision: that of its job that is the newest, or the one that it had."""
+
+    revision: AtRevision = AtRevision.NEWEST
+
+
+class Refused(Answer):
+    execution_id: str
+    code: str
+    message: str
+
+
 class Redriven(Answer):
-    executions: list[Asked]
+    """`refused`: of those of a filter, what could not be redriven, and why. They are still dead letters."""
+
+    executions: list[RedrivenAnswer]
+    refused: list[Refused]
 
 
 class Purged(Answer):
@@ -73,7 +94,8 @@ async def list_dead_letters(
     cursors = Cursors(verbs.tenant_id, "dlq", of_job)
     page = await verbs.dead_letters.list(job_id=of_job, limit=limit, after=cursors.read_id(cursor))
     jobs = await verbs.jobs.many({one.job_id for one in page.items})
-    shown = [_letter(one, jobs.get(one.job_id)) for one in page.items]
+    places = await verbs.dead_letters.places(page.items)
+    shown = [_letter(one, jobs.get(one.job_id), places.get(one.execution_id)) for one in page.items]
     return DeadLetterPage(dead_letters=shown, next_cursor=cursors.write_id(page.next))
 
 
@@ -81,27 +103,41 @@ async def list_dead_letters(
 async def get_dead_letter(execution_id: FromPath[str], request: Call) -> DeadLetterAnswer:
     found = await request.verbs.dead_letters.get(dead_id(execution_id))
     jobs = await request.verbs.jobs.many([found.job_id])
-    return _letter(found, jobs.get(found.job_id))
+    places = await request.verbs.dead_letters.places([found])
+    return _letter(found, jobs.get(found.job_id), places.get(found.execution_id))
 
 
-@post("/v1/dlq/{execution_id:str}/redrive", policy=WRITES)
-async def redrive_one(execution_id: FromPath[str], request: Call) -> Asked:
-    """Run it again, as a new execution with the same input and revision. Repeated, that is one."""
-    [made] = await request.verbs.dead_letters.redrive([dead_id(execution_id)])
-    return asked_answer(made)
+@post("/v1/dlq/{execution_id:str}/redrive", policy=WRITES, dto=Body[RunAgain], return_dto=None)
+async def redrive_one(
+    execution_id: FromPath[str], request: Call, data: JSONBody[RunAgain | None] = None
+) -> RedrivenAnswer:
+    """Run it again, as a new execution with the same input. Repeated, that is one.
+
+    Of a task of a workflow, the run goes on from it, and the answer names the run.
+    """
+    revision = (data or RunAgain()).revision
+    [made] = await request.verbs.dead_letters.redrive([dead_id(execution_id)], revision=revision)
+    return redriven_answer(made)
 
 
-@post("/v1/dlq/redrive", policy=WRITES, dto=Body[Which], return_dto=None)
-async def redrive_many(data: JSONBody[Which], request: Call) -> Redriven:
+@post("/v1/dlq/redrive", policy=WRITES, dto=Body[WhichToRedrive], return_dto=None)
+async def redrive_many(data: JSONBody[WhichToRedrive], request: Call) -> Redriven:
     """Run again those of a list (all or none), or of a job, or all that were not redriven yet."""
     data.check()
     letters = request.verbs.dead_letters
     if data.execution_ids is not None:
-        made = await letters.redrive([dead_id(one) for one in data.execution_ids])
-    else:
-        of_job = None if data.job_id is None else read_job_id(data.job_id)
-        made = await letters.redrive_job(of_job, limit=data.limit)
-    return Redriven(executions=[asked_answer(one) for one in made])
+        dead = [dead_id(one) for one in data.execution_ids]
+        made = [redriven_answer(one) for one in await letters.redrive(dead, revision=data.revision)]
+        return Redriven(executions=made, refused=[])
+    of_job = None if data.job_id is None else read_job_id(data.job_id)
+    swept = await letters.redrive_job(of_job, limit=data.limit, revision=data.revision)
+    return Redriven(
+        executions=[redriven_answer(one) for one in swept.made],
+        refused=[
+            Refused(execution_id=str(one), code=error.code, message=str(error))
+            for one, error in swept.refused
+        ],
+    )
 
 
 @delete("/v1/dlq/{execution_id:str}", policy=WRITES, status_code=200)
@@ -124,11 +160,14 @@ async def purge_many(data: JSONBody[Which], request: Call) -> Purged:
     return Purged(execution_ids=[str(one) for one in gone])
 
 
-def _letter(one: DeadLetter, job: Job | None) -> DeadLetterAnswer:
+def _letter(one: DeadLetter, job: Job | None, place: NamedPlace | None) -> DeadLetterAnswer:
     return DeadLetterAnswer(
         execution_id=str(one.execution_id),
         job_id=str(one.job_id),
         job_name=None if job is None else job.name,
+        task=None if place is None else place.task,
+        item=None if place is None else place.item,
+        dag_run_id=None if place is None else str(place.run_id),
         reason=one.reason,
         error=trouble(one.failure),
         attempts=one.attempts,

@@ -8,11 +8,13 @@ from typing import Any
 
 import msgspec
 
-from gnomon.api.reading import Answer
+from gnomon.api.reading import Answer, Form
+from gnomon.client.places import NamedPlace
 from gnomon.core.document import Document
-from gnomon.core.execution import Attempt, Enqueued, Execution, Failure
+from gnomon.core.execution import Attempt, Enqueued, Execution, ExecutionId, Failure
 from gnomon.core.explaining import Reason
 from gnomon.core.job import Job, JobId
+from gnomon.core.records import AtRevision, Redriven
 
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -23,10 +25,15 @@ class Trouble(Answer):
 
 
 class ExecutionAnswer(Answer):
+    """`task` and `dag_run_id`: of a workflow, what it is for; `item`: which one of a fan-out."""
+
     execution_id: str
     run_id: str
     job_id: str
     job_name: str | None
+    task: str | None
+    item: int | None
+    dag_run_id: str | None
     status: str
     trigger: str
     attempt_number: int
@@ -67,6 +74,26 @@ class Asked(Answer):
     is_new: bool
 
 
+class RunAgain(Form):
+    """At which revision of its job. A task of a workflow always runs the one that its run began with."""
+
+    revision: AtRevision = AtRevision.NEWEST
+
+
+class RedrivenAnswer(Answer):
+    """What an ended execution became: a new one, or, if it was a task of a workflow, its run, which goes on.
+
+    Then `execution_id` is `dag_run_id`. `revision` is the one that runs, of the job or of the workflow.
+    `is_new` is false if it was redriven before.
+    """
+
+    execution_id: str
+    run_id: str
+    is_new: bool
+    revision: int | None
+    dag_run_id: str | None
+
+
 class AttemptAnswer(Answer):
     attempt_number: int
     claim: int
@@ -84,14 +111,19 @@ class ReasonAnswer(Answer):
     details: dict[str, Any]
 
 
-def execution_answer(one: Execution, jobs: Mapping[JobId, Job]) -> ExecutionAnswer:
-    job = jobs.get(one.job_id)
+def execution_answer(
+    one: Execution, jobs: Mapping[JobId, Job], places: Mapping[ExecutionId, NamedPlace]
+) -> ExecutionAnswer:
+    job, place = jobs.get(one.job_id), places.get(one.id)
     number = one.attempts if one.status.is_final else one.attempts + 1
     return ExecutionAnswer(
         execution_id=str(one.id),
         run_id=str(one.id),
         job_id=str(one.job_id),
         job_name=None if job is None else job.name,
+        task=None if place is None else place.task,
+        item=None if place is None else place.item,
+        dag_run_id=None if place is None else str(place.run_id),
         status=one.status,
         trigger=one.trigger,
         attempt_number=number,
@@ -123,6 +155,17 @@ def execution_answer(one: Execution, jobs: Mapping[JobId, Job]) -> ExecutionAnsw
 def asked_answer(made: Enqueued) -> Asked:
     text = str(made.id)
     return Asked(execution_id=text, run_id=text, is_new=made.is_new)
+
+
+def redriven_answer(made: Redriven) -> RedrivenAnswer:
+    text = str(made.id)
+    return RedrivenAnswer(
+        execution_id=text,
+        run_id=text,
+        is_new=made.is_new,
+        revision=made.revision,
+        dag_run_id=None if made.dag_run_id is None else str(made.dag_run_id),
+    )
 
 
 def attempt_answer(number: int, one: Attempt) -> AttemptAnswer:

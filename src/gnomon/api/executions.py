@@ -9,26 +9,27 @@ from typing import Any
 
 import msgspec
 from litestar import get, post
-from litestar.params import FromPath, FromQuery
+from litestar.params import FromPath, FromQuery, JSONBody
 from litestar.response import Stream
 
 from gnomon.api.call import Call
 from gnomon.api.execution_answers import (
-    Asked,
     AttemptAnswer,
     ExecutionAnswer,
     ExecutionPage,
-    asked_answer,
+    RedrivenAnswer,
+    RunAgain,
     attempt_answer,
     execution_answer,
     raw,
     reason_answer,
+    redriven_answer,
 )
 from gnomon.api.ids import Cursors
 from gnomon.api.ids import execution_id as read_execution_id
 from gnomon.api.ids import job_id as read_job_id
 from gnomon.api.policy import READS, WRITES
-from gnomon.api.reading import Answer
+from gnomon.api.reading import Answer, Body
 from gnomon.api.runs import ExecutionExplanation, execution_reasons
 from gnomon.api.streams import event_of, paused
 from gnomon.core.execution import ExecutionId, ExecutionStatus
@@ -83,14 +84,16 @@ async def list_executions(
     after = cursors.read_id(cursor)
     page = await verbs.executions.list(job_id=of_job, status=status, limit=limit, after=after)
     jobs = await verbs.jobs.many({one.job_id for one in page.items})
-    shown = [execution_answer(one, jobs) for one in page.items]
+    places = await verbs.executions.places(page.items)
+    shown = [execution_answer(one, jobs, places) for one in page.items]
     return ExecutionPage(executions=shown, next_cursor=cursors.write_id(page.next))
 
 
 @get("/v1/executions/{execution_id:str}", policy=READS)
 async def get_execution(execution_id: FromPath[str], request: Call) -> ExecutionAnswer:
     found = await request.verbs.executions.get(read_execution_id(execution_id))
-    return execution_answer(found, await request.verbs.jobs.many([found.job_id]))
+    jobs = await request.verbs.jobs.many([found.job_id])
+    return execution_answer(found, jobs, await request.verbs.executions.places([found]))
 
 
 @get("/v1/executions/{execution_id:str}/attempts", policy=READS)
@@ -107,10 +110,18 @@ async def cancel_execution(execution_id: FromPath[str], request: Call) -> Stoppe
     return Stopped(execution_id=execution_id, status=status)
 
 
-@post("/v1/executions/{execution_id:str}/retry", policy=WRITES)
-async def retry_execution(execution_id: FromPath[str], request: Call) -> Asked:
-    """Run an ended execution again, as a new one with the same input."""
-    return asked_answer(await request.verbs.executions.retry(read_execution_id(execution_id)))
+@post("/v1/executions/{execution_id:str}/retry", policy=WRITES, dto=Body[RunAgain], return_dto=None)
+async def retry_execution(
+    execution_id: FromPath[str], request: Call, data: JSONBody[RunAgain | None] = None
+) -> RedrivenAnswer:
+    """Run an ended execution again, as a new one with the same input.
+
+    Of a task of a workflow, the run goes on from it, and the answer names the run.
+    """
+    revision = (data or RunAgain()).revision
+    return redriven_answer(
+        await request.verbs.executions.retry(read_execution_id(execution_id), revision=revision)
+    )
 
 
 @get("/v1/executions/{execution_id:str}/explain", policy=READS)

@@ -127,7 +127,8 @@ async def list_executions_of_job(
     cursors = Cursors(verbs.tenant_id, "executions", own_id, status)
     after = cursors.read_id(cursor)
     page = await verbs.executions.list(job_id=own_id, status=status, limit=limit, after=after)
-    shown = [execution_answer(one, {own_id: job}) for one in page.items]
+    places = await verbs.executions.places(page.items)
+    shown = [execution_answer(one, {own_id: job}, places) for one in page.items]
     return ExecutionPage(executions=shown, next_cursor=cursors.write_id(page.next))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from math import inf
 from pathlib import Path
 from random import Random
@@ -28,7 +29,7 @@ from gnomon.engine.telemetry import Happening, What
 from gnomon.errors import GnomonError, JobNotFound
 from gnomon.settings import DagSettings, Settings, read
 from gnomon.store.foreign import session_on
-from gnomon.store.hints import Hints
+from gnomon.store.hints import Hints, Topic
 from gnomon.store.migrate import migrate
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.sqlite import SqliteDatabase
@@ -141,7 +142,9 @@ async def open_connection(
         store = await open_store(url)
     clock = StoreClock(store.clock)
     limits = graph_limits(dag or DagSettings())
-    connection = Connection(store, open_hints(url), clock, _ids(), check, graph_limits=limits)
+    hints = open_hints(url)
+    store.runs.stopped = partial(hints.announce, Topic.CANCEL)
+    connection = Connection(store, hints, clock, _ids(), check, graph_limits=limits)
     try:
         await connection.keep_time()
     except BaseException:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from random import Random
 
 from litestar.types import ASGIApp
@@ -53,6 +54,7 @@ class ThreadedDesk:
 
     async def _open(self) -> tuple[SqlStore, ASGIApp, Client]:
         store = await self._open_store()
+        store.runs.stopped = partial(self._announce_at_home, Topic.CANCEL)
         ids = IdSource(Random(secrets.randbits(128)))  # noqa: S311 - ids, no secrets.
         client = self._api.client.on(
             store, ids, announce=self._announce_at_home, at_home=self._home.call_soon_threadsafe

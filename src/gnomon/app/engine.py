@@ -17,7 +17,7 @@ from gnomon.engine.node import Node
 from gnomon.engine.recycler import Recycler
 from gnomon.engine.telemetry import Telemetry
 from gnomon.settings import without_password
-from gnomon.store.hints import Hints
+from gnomon.store.hints import Hints, Topic
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.sqlite import SqliteDatabase
 
@@ -47,6 +47,7 @@ async def open_engine(options: EngineOptions) -> AsyncIterator[Engine]:
         stack.push_async_callback(store.close)
         hints = open_hints(options.database)
         stack.push_async_callback(hints.close)
+        store.runs.stopped = partial(hints.announce, Topic.CANCEL)
         clock = StoreClock(store.clock, lease=options.lease)
         await patiently(what, clock.learn, patience=options.patience)
         # With a file there is nobody to share with.

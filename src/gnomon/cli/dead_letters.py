@@ -6,8 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from gnomon.cli.showing import Columns
+from gnomon.cli.exits import FAILED
+from gnomon.cli.runs import AtRevisionOption, task_of
+from gnomon.cli.showing import Columns, note
 from gnomon.cli.talking import Limit, Talk, Yes, confirm, path_of, talks
+from gnomon.core.records import AtRevision
 from gnomon.errors import InvalidInput
 
 app = typer.Typer(
@@ -20,6 +23,7 @@ BATCH = 1000  # What one call takes.
 LETTERS: Columns = {
     "RUN": "execution_id",
     "JOB": "job_name",
+    "TASK": task_of,
     "REASON": "reason",
     "ATTEMPTS": "attempts",
     "DIED": "died_at",
@@ -27,8 +31,15 @@ LETTERS: Columns = {
     "ERROR": lambda one: one["error"] and f"{one['error']['kind']}: {one['error']['message']}",
 }
 
+REDRIVEN: Columns = {
+    "RUN": "execution_id",
+    "REVISION": "revision",
+    "NEW": "is_new",
+    "GOES ON": lambda one: "workflow" if one["dag_run_id"] else "",
+}
+
 Runs = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help="Ids of runs.")]
-OfJob = Annotated[str | None, typer.Option("--job", metavar="JOB", help="Those of this job.")]
+OfJob = Annotated[str | None, typer.Option("--job", metavar="JOB", help="Those of this job or workflow.")]
 All = Annotated[bool, typer.Option("--all", help="All of them.")]
 
 
@@ -36,7 +47,7 @@ All = Annotated[bool, typer.Option("--all", help="All of them.")]
 @talks
 def list_letters(talk: Talk, job: OfJob = None, limit: Limit = None) -> None:
     """The dead letters, newest first."""
-    of_job = None if job is None else talk.job_id(job)
+    of_job = None if job is None else talk.job_or_dag_id(job)
     talk.show_list("/v1/dlq", "dead_letters", LETTERS, limit=limit, job_id=of_job)
 
 
@@ -49,24 +60,37 @@ def show(talk: Talk, run: Annotated[str, typer.Argument(metavar="RUN", help="The
 
 @app.command()
 @talks
-def redrive(talk: Talk, runs: Runs = None, job: OfJob = None, everything: All = False) -> None:
+def redrive(
+    talk: Talk,
+    runs: Runs = None,
+    job: OfJob = None,
+    everything: All = False,
+    revision: AtRevisionOption = AtRevision.NEWEST,
+) -> None:
     """Run again what died, as new runs with the same input. One that was redriven before is not again.
+
+    Of a task of a workflow, the run goes on from it.
 
     Examples:
     ```
     gnomon dlq redrive 0198c5a2-...
     gnomon dlq redrive --job report
+    gnomon dlq redrive --job report --revision original
     ```
     """
-    which = _which(talk, runs, job, everything)
+    which = _which(talk, runs, job, everything) | {"revision": revision}
     made: list[Any] = []
     with talk.working("running them again"):
         while True:
-            done = talk.server.post("/v1/dlq/redrive", which | {"limit": BATCH})["executions"]
-            made += done
-            if len(done) < BATCH or "execution_ids" in which:
+            done = talk.server.post("/v1/dlq/redrive", which | {"limit": BATCH})
+            made += done["executions"]
+            if len(done["executions"]) < BATCH or "execution_ids" in which:
                 break
-    talk.show_many(made, {"NEW RUN": "execution_id", "NEW": "is_new"})
+    talk.show_many(made, REDRIVEN)
+    for one in done["refused"]:
+        note(f"{one['execution_id']}: {one['message']}")
+    if done["refused"]:
+        raise typer.Exit(FAILED)
 
 
 @app.command()
@@ -98,4 +122,4 @@ def _which(talk: Talk, runs: list[str] | None, job: str | None, everything: bool
         raise InvalidInput("RUN", "say which: ids of runs, or --job, or --all; one of them.")
     if runs:
         return {"execution_ids": runs}
-    return {"all": True} if job is None else {"job_id": talk.job_id(job)}
+    return {"all": True} if job is None else {"job_id": talk.job_or_dag_id(job)}

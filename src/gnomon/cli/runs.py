@@ -13,6 +13,7 @@ from gnomon.cli.showing import Columns, Output, note
 from gnomon.cli.talking import Limit, Talk, path_of, pause, talks
 from gnomon.cli.terminal import json_text, printable, say
 from gnomon.core.execution import ExecutionStatus
+from gnomon.core.records import AtRevision
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -21,9 +22,17 @@ app = typer.Typer(
 )
 
 LOOK_AGAIN_SECONDS = 0.5
+
+
+def task_of(one: dict[str, Any]) -> str | None:
+    """The task of a workflow that it is for, and which item of a fan-out."""
+    return one["task"] if one["item"] is None else f"{one['task']}[{one['item']}]"
+
+
 RUNS: Columns = {
     "RUN": "execution_id",
     "JOB": "job_name",
+    "TASK": task_of,
     "STATUS": "status",
     "ATTEMPT": "attempt_number",
     "DUE": "due",
@@ -40,6 +49,9 @@ ATTEMPTS: Columns = {
     "ERROR": lambda one: one["error"] and one["error"]["message"],
 }
 
+AtRevisionOption = Annotated[
+    AtRevision, typer.Option("--revision", help="The newest revision of the job, or the one that it had.")
+]
 Run = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run.")]
 
 
@@ -47,7 +59,9 @@ Run = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run.")]
 @talks
 def list_runs(
     talk: Talk,
-    job: Annotated[str | None, typer.Option(metavar="JOB", help="Only those of this job.")] = None,
+    job: Annotated[
+        str | None, typer.Option(metavar="JOB", help="Only those of this job or workflow.")
+    ] = None,
     status: Annotated[str | None, typer.Option(help="QUEUED, RUNNING, FAILED, ...")] = None,
     limit: Limit = None,
 ) -> None:
@@ -58,7 +72,7 @@ def list_runs(
     gnomon run list --job report --status FAILED
     ```
     """
-    of_job = None if job is None else talk.job_id(job)
+    of_job = None if job is None else talk.job_or_dag_id(job)
     status = status and status.upper()
     talk.show_list("/v1/executions", "executions", RUNS, limit=limit, job_id=of_job, status=status)
 
@@ -114,9 +128,12 @@ def cancel(talk: Talk, run: Run) -> None:
 
 @app.command()
 @talks
-def retry(talk: Talk, run: Run) -> None:
-    """Run an ended one again, as a new run with the same input."""
-    talk.show(talk.server.post(path_of("executions", run, "retry")))
+def retry(talk: Talk, run: Run, revision: AtRevisionOption = AtRevision.NEWEST) -> None:
+    """Run an ended one again, as a new run with the same input.
+
+    Of a task of a workflow, the run goes on from it.
+    """
+    talk.show(talk.server.post(path_of("executions", run, "retry"), {"revision": revision}))
 
 
 @app.command()

@@ -6,7 +6,7 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from typing import Annotated, Any, get_type_hints
@@ -20,7 +20,7 @@ from gnomon.cli.profiles import address_of
 from gnomon.cli.showing import Columns, Output, note, show_many, show_one
 from gnomon.cli.terminal import Screen, ask
 from gnomon.client.remote.server import Server
-from gnomon.errors import JobNotFound
+from gnomon.errors import DagNotFound, JobNotFound
 
 ServerOption = Annotated[str | None, option("server", "URL")]
 KeyOption = Annotated[str | None, option("key", "KEY")]
@@ -71,6 +71,17 @@ class Talk:
             raise JobNotFound(word)
         job_id: str = found[0]["job_id"]
         return job_id
+
+    def job_or_dag_id(self, word: str) -> str:
+        """Of a job or of a workflow: where only its runs matter. Raises JobNotFound."""
+        try:
+            return self.job_id(word)
+        except JobNotFound:
+            with suppress(DagNotFound):
+                found = self.server.get("/v1/dags", name=word)["dags"]
+                if found:
+                    return str(found[0]["dag_id"])
+            raise
 
     def job_path(self, word: str, *more: str) -> str:
         return path_of("jobs", self.job_id(word), *more)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
+from gnomon.client.places import NamedPlace, named_places
+from gnomon.client.runs import check_workflow_lives
 from gnomon.client.surroundings import Surroundings
 from gnomon.client.waiting import pauses
+from gnomon.core.dag import TaskPlace
 from gnomon.core.document import Document
 from gnomon.core.execution import (
     Attempt,
@@ -24,7 +28,8 @@ from gnomon.core.idempotency import Idempotency
 from gnomon.core.instants import check_duration, check_instant
 from gnomon.core.job import JobId
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, check_batch
-from gnomon.core.records import ExecutionFilter, LogLine, Page, Redrive
+from gnomon.core.records import AtRevision, ExecutionFilter, LogLine, Page, Redrive, Redriven
+from gnomon.core.run_events import Redrive as RedriveTasks
 from gnomon.core.schedule import DELAY_MAX
 from gnomon.errors import DeadLetterNotFound, ExecutionNotFound, IllegalTransition, InvalidInput
 from gnomon.store.database import Session
@@ -91,32 +96,71 @@ class Executions:
         asked = [ask.as_new(self._own.new_execution_id(now), now=now) for ask in asks]
         return await enqueue_within(session, self._own.tenant_id, asked, now=now) if asked else []
 
-    async def retry(self, execution_id: ExecutionId) -> Enqueued:
+    async def retry(self, execution_id: ExecutionId, *, revision: AtRevision = AtRevision.NEWEST) -> Redriven:
         """Run an ended execution again, as a new one with the same input. Raises ExecutionNotFound.
 
-        A dead letter is redriven; asked twice, that is one new execution. Raises IllegalTransition for an
-        execution that has not ended.
+        A dead letter is redriven; asked twice, that is one new execution. Of a task of a workflow, the run
+        goes on from it: see `core/repair.py`. Raises IllegalTransition for an execution that has not ended.
         """
         ended = await self.get(execution_id)
         if not ended.status.is_final:
             raise IllegalTransition("execution", status=ended.status, action="retry")
-        now = self._own.clock.now()
-        new_id = self._own.new_execution_id(now)
-        made: Sequence[Enqueued] = ()
+        if ended.trigger is Trigger.DAG:
+            places = await self._own.store.runs.places(self._own.tenant_id, [execution_id])
+            return await self._retry_task(ended, places.get(execution_id))
+        redrive = Redrive(execution_id, self._own.new_execution_id(self._own.clock.now()))
         if ended.status in _DEAD:
-            try:
-                made = await self._own.store.dead_letters.redrive(
-                    self._own.tenant_id, [Redrive(execution_id, new_id)], now=now
+            with suppress(DeadLetterNotFound):  # Purged. The execution itself is still known.
+                [made] = await self._own.store.dead_letters.redrive(
+                    self._own.tenant_id, [redrive], now=self._own.clock.now(), revision=revision
                 )
-            except DeadLetterNotFound:
-                made = ()  # Purged. The execution itself is still known.
-        if not made:
+                self._own.announce(Topic.WORK)
+                return made
+        return await self._repeat(ended, redrive, revision)
+
+    async def _repeat(self, ended: Execution, redrive: Redrive, revision: AtRevision) -> Redriven:
+        """As a new execution, which only its caller knows to be the same."""
+        now, tenant_id = self._own.clock.now(), self._own.tenant_id
+        if revision is AtRevision.ORIGINAL:
+            made = await self._executions.repeat(tenant_id, redrive, now=now)
+        else:
             asked = NewExecution(
-                new_id, ended.job_id, ended.input, None, ended.priority, ended.unique_key, Trigger.REDRIVE
+                redrive.new_id,
+                ended.job_id,
+                ended.input,
+                None,
+                ended.priority,
+                ended.unique_key,
+                Trigger.REDRIVE,
             )
-            made = await self._executions.enqueue(self._own.tenant_id, [asked], now=now)
+            [made] = await self._executions.enqueue(tenant_id, [asked], now=now)
         self._own.announce(Topic.WORK)
-        return made[0]
+        return Redriven(made.id, made.is_new, (await self.get(made.id)).revision)
+
+    async def _retry_task(self, ended: Execution, place: TaskPlace | None) -> Redriven:
+        if place is None:
+            raise IllegalTransition("run", status="forgotten", action="retry")
+        if ended.status is ExecutionStatus.COMPLETED:
+            raise IllegalTransition(
+                "execution of a task",
+                status=ended.status,
+                action="retry",
+                advice=f"To run the task anew, and all that follows it, rerun it in its run {place.run_id}.",
+            )
+        # What is gone would be stopped at once.
+        await check_workflow_lives(self._own, place.dag_id, action="retry")
+        before = await self._own.store.runs.get(self._own.tenant_id, place.run_id)
+        event = RedriveTasks(frozenset({(place.task, place.round)}))
+        now = self._own.clock.now()
+        run = await self._own.store.runs.act(self._own.tenant_id, place.run_id, event, now=now)
+        self._own.announce(Topic.WORK)
+        is_new = run.state != before.state
+        return Redriven(ExecutionId(run.id), is_new, run.revision, run.id)
+
+    async def places(self, found: Collection[Execution]) -> Mapping[ExecutionId, NamedPlace]:
+        """Those of these executions that are for tasks of workflows."""
+        tasks = [one.id for one in found if one.trigger is Trigger.DAG]
+        return await named_places(self._own.store, self._own.task_names, self._own.tenant_id, tasks)
 
     # Stopping ------------------------------------------------------------------------------------------
 

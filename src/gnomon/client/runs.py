@@ -69,6 +69,13 @@ async def workflow_of(own: Surroundings, dag_id: JobId, revision: int) -> Workfl
     return read_workflow(kept.definition.value)
 
 
+async def check_workflow_lives(own: Surroundings, dag_id: JobId, *, action: str) -> None:
+    """Raises IllegalTransition if it is gone: what goes on would be stopped at once."""
+    status = (await own.store.dags.get(own.tenant_id, dag_id)).job.status
+    if status in (JobStatus.CANCELLED, JobStatus.DELETED):
+        raise IllegalTransition("run of a workflow", status=status, action=action)
+
+
 @dataclass(frozen=True, slots=True)
 class NamedTask:
     name: str
@@ -175,11 +182,9 @@ class Runs:
         return count
 
     async def _repair(self, run_id: RunId, event: Repair) -> Run:
-        """Raises IllegalTransition also if the workflow is gone: what goes on would be stopped at once."""
+        """Raises IllegalTransition also if the workflow is gone."""
         run = await self.get(run_id)
-        status = (await self._own.store.dags.get(self._own.tenant_id, run.dag_id)).job.status
-        if status in (JobStatus.CANCELLED, JobStatus.DELETED):
-            raise IllegalTransition("run of a workflow", status=status, action=name_of(event))
+        await check_workflow_lives(self._own, run.dag_id, action=name_of(event))
         return await self._act(run_id, event)
 
     async def _act(self, run_id: RunId, event: Event) -> Run:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from gnomon.client.places import TaskNames
 from gnomon.client.waiting import Bells, Ends, Rooms
 from gnomon.core.execution import ExecutionId
 from gnomon.core.graph import GraphLimits
@@ -48,6 +49,7 @@ class Surroundings:
     at_home: Callable[..., object] = call_now
     tenant_id: TenantId = DEFAULT_TENANT
     graph_limits: GraphLimits = field(default_factory=GraphLimits)
+    task_names: TaskNames = field(default_factory=TaskNames)
 
     def announce_due(self, dues: Iterable[datetime | None], *, now: datetime) -> None:
         """Of what was enqueued or put back. None: at once."""

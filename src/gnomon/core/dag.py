@@ -125,6 +125,18 @@ class TaskRun:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskPlace:
+    """Which task of which run an execution is for. `revision` is that of the workflow of the run."""
+
+    run_id: RunId
+    dag_id: JobId
+    revision: int
+    task: int
+    round: int
+    item: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class OpenTask:
     """A task that has begun and not ended: what it waits for, if for a person or an event, and until when.
 

@@ -12,7 +12,8 @@ a person, a deadline that has passed):
 3. Write `Changes`: one UPDATE for all rows of `tasks`, with the values given; one for the run; one INSERT
    for what `releases` begin, at the run's gate if `is_held`. `sweep` and `gate` are one UPDATE each, and
    rare. If `has_ended` and the run is inside another, that one gets an `Ended`, in the same transaction; if
-   the `gate` moves, the runs inside of this one get an `OuterTurned`.
+   a run that had ended goes on, a `Reopen`; if the `gate` moves, the runs inside of this one get an
+   `OuterTurned`. The dead letters of what is `repaired` are settled.
 
 What is read and written grows with the out-degree of the task that ended, plus what ends because of it.
 Every task ends once, so a whole run costs its tasks and edges once, however they are cut into transactions.
@@ -45,7 +46,9 @@ from gnomon.core.run_events import (
     Needs,
     OuterTurned,
     Pause,
+    Redrive,
     Reject,
+    Reopen,
     Report,
     Rerun,
     RerunFailed,
@@ -74,6 +77,8 @@ RUN_ACTIONS: dict[type[Event], frozenset[RunStatus]] = {
     Rerun: _REPAIRABLE,
     RerunFailed: _REPAIRABLE,
     Retry: _REPAIRABLE,
+    Redrive: _REPAIRABLE,
+    Reopen: _REPAIRABLE,
     Skip: _REPAIRABLE,
     Succeed: _REPAIRABLE,
     Fail: _UNDER_WAY,
@@ -224,7 +229,7 @@ def _act(book: Book, event: Event) -> None:
             book.run = with_(book.run, is_paused=False)
         case Approve() | Reject():
             _decided(book, event)
-        case Rerun() | RerunFailed() | Retry() | Skip() | Succeed() | Fail():
+        case Rerun() | RerunFailed() | Retry() | Redrive() | Skip() | Succeed() | Fail() | Reopen():
             repair(book, event)
         case _:
             raise AssertionError(f"{event} is no act of a person")

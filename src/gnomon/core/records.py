@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from gnomon.core.document import Document, check_name, check_text
@@ -93,7 +93,11 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """An execution that ended for good without success, kept for inspection and redrive."""
+    """An execution that ended for good without success, kept for inspection and redrive.
+
+    `redriven_as` is the execution that it became. Of a task of a workflow, it is the run, once that was
+    repaired.
+    """
 
     execution_id: ExecutionId
     tenant_id: TenantId
@@ -112,6 +116,29 @@ class Redrive:
 
     execution_id: ExecutionId
     new_id: ExecutionId
+
+
+class AtRevision(StrEnum):
+    """Which revision of its job an execution runs when it is run again.
+
+    A task of a workflow always runs the revision that its run is pinned to.
+    """
+
+    NEWEST = "newest"
+    ORIGINAL = "original"
+
+
+class Redriven(NamedTuple):
+    """What an execution became: a new one, or, if it is a task of a workflow, its run, which goes on.
+
+    `is_new` is False if it was redriven before. `revision` is that of the job or the workflow; None if
+    retention has dropped what it became.
+    """
+
+    id: ExecutionId
+    is_new: bool
+    revision: int | None
+    dag_run_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

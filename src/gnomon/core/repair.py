@@ -14,7 +14,18 @@ from msgspec.structs import replace as with_
 
 from gnomon.core.document import Document
 from gnomon.core.run_book import Book
-from gnomon.core.run_events import Fail, Repair, Rerun, RerunFailed, Retry, Skip, Succeed, name_of
+from gnomon.core.run_events import (
+    Fail,
+    Redrive,
+    Reopen,
+    Repair,
+    Rerun,
+    RerunFailed,
+    Retry,
+    Skip,
+    Succeed,
+    name_of,
+)
 from gnomon.core.run_state import RunStatus, TaskState, TaskStatus
 from gnomon.core.trigger_rule import Ending
 from gnomon.errors import IllegalTransition
@@ -22,6 +33,7 @@ from gnomon.errors import IllegalTransition
 _T = TaskStatus
 _UNTOLD = frozenset({_T.WAITING, _T.HELD, _T.HALTED})
 _BROKEN = frozenset({_T.FAILED, _T.CANCELLED, _T.HALTED})
+_REOPENED = _BROKEN | {_T.COMPLETED}
 
 # Which statuses of a task a repair may find.
 REPAIRABLE: dict[type[Repair], frozenset[TaskStatus]] = {
@@ -44,9 +56,12 @@ def repair(book: Book, event: Repair) -> None:
         case Retry(task):
             _check(book, event, [task])
             if book.tasks[task].status is _T.HALTED:
+                book.repaired.add(task)
                 book.begin(task)
             else:
                 _rerun(book, [task], action="retry")
+        case Redrive(ends):
+            _redrive(book, ends)
         case Skip(task):
             _check(book, event, [task])
             _settle(book, task, _T.SKIPPED, action="skip")
@@ -56,6 +71,8 @@ def repair(book: Book, event: Repair) -> None:
         case Fail(task):
             _check(book, event, [task])
             book.close(task, _T.FAILED)
+        case Reopen(task, round_):
+            _reopen(book, task, round_)
         case _:
             assert_never(event)
 
@@ -77,10 +94,37 @@ def _broken(book: Book) -> list[int]:
     return broken
 
 
+def _redrive(book: Book, ends: Collection[tuple[int, int]]) -> None:
+    """Of ends that the run has gone on from since, nothing is done twice: they are settled, and no more."""
+    book.need(task for task, _ in ends)
+    current = [task for task, round_ in ends if book.tasks[task].round == round_]
+    for task in current:
+        status = book.tasks[task].status
+        if status is _T.RELEASED:
+            advice = "Other items of it have not ended. Ask again when they have."
+            raise IllegalTransition(_named(book, task), status=status, action="redrive", advice=advice)
+    book.repaired.update(task for task, _ in ends)
+    broken = {task for task in current if book.tasks[task].status in _BROKEN}
+    if broken:
+        _rerun(book, broken, action="redrive")
+
+
+def _reopen(book: Book, task: int, round_: int) -> None:
+    book.need([task])
+    if book.tasks[task].round != round_ or book.tasks[task].status not in _REOPENED:
+        return  # The task has gone on without that run.
+    waiting = _set_back(book, [task], action="reopen") - {task}
+    book.repaired.discard(task)  # What is left of its bad ends is inside of it.
+    book.put(task, with_(book.tasks[task], status=_T.RELEASED))
+    book.run = with_(book.run, live=book.run.live + 1)
+    book.decide(sorted(waiting))
+
+
 def _settle(
     book: Book, task: int, status: TaskStatus, *, action: str, result: Document | None = None
 ) -> None:
     was_told = book.tasks[task].status not in _UNTOLD
+    book.repaired.add(task)
     anew = _set_back(book, [task], action=action) if was_told else ()
     if result is not None:
         book.new_results[task] = book.results[task] = result
@@ -106,6 +150,7 @@ def _set_back(book: Book, roots: Collection[int], *, action: str) -> set[int]:
         elif status is _T.HALTED:
             book.run = with_(book.run, halted=book.run.halted - 1)
     book.run = with_(book.run, status=RunStatus.RUNNING, ends_as=None)
+    book.repaired |= affected
     for task in affected:
         book.put(task, _anew(book, task, affected))
         book.results[task] = None

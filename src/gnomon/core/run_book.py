@@ -45,6 +45,7 @@ class Book:
     new_results: dict[int, Document] = field(default_factory=dict)
     failures: dict[int, Failure] = field(default_factory=dict)
     is_swept: bool = False
+    repaired: set[int] = field(default_factory=set)
     ended: deque[int] = field(default_factory=deque)  # Those whose children have not been told.
 
     @classmethod
@@ -55,7 +56,14 @@ class Book:
     def changes(self) -> Changes:
         releases = tuple(self.releases[task] for task in sorted(self.releases))
         return Changes(
-            self.before, self.run, self.changed, releases, self.new_results, self.failures, self.is_swept
+            self.before,
+            self.run,
+            self.changed,
+            releases,
+            self.new_results,
+            self.failures,
+            self.is_swept,
+            frozenset(self.repaired),
         )
 
     # Rows --------------------------------------------------------------------------------------------

@@ -143,7 +143,22 @@ class Fail:
     task: int
 
 
-Repair: TypeAlias = "Rerun | RerunFailed | Retry | Skip | Succeed | Fail"
+@dataclass(frozen=True, slots=True)
+class Redrive:
+    """Executions of these tasks, in these rounds, ended badly: what of that still stands is done anew."""
+
+    ends: frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reopen:
+    """The run inside of this task had ended, and a person repaired it: the task has not ended after all."""
+
+    task: int
+    round: int
+
+
+Repair: TypeAlias = "Rerun | RerunFailed | Retry | Redrive | Skip | Succeed | Fail | Reopen"
 Decision: TypeAlias = "Approve | Reject"
 Report: TypeAlias = "Ended | Arrived | Expired"
 Event: TypeAlias = "Started | Report | GiveUp | OuterTurned | Decision | Cancel | Pause | Resume | Repair"
@@ -214,6 +229,9 @@ class Changes(msgspec.Struct, frozen=True):
     `sweep`: after the rows are written, every other task of the run in one of the statuses `SWEPT` becomes
     CANCELLED, and every execution and sub-run of the run is asked to stop. Those that end at once, because
     no worker has them yet, are reported by `Ended` in the same transaction.
+
+    `repaired`: tasks whose bad ends a person has made up for. The dead letters of their executions, and of
+    the runs inside of them, are settled.
     """
 
     before: RunState
@@ -224,6 +242,7 @@ class Changes(msgspec.Struct, frozen=True):
     results: Mapping[int, Document] = msgspec.field(default_factory=dict)
     failures: Mapping[int, Failure] = msgspec.field(default_factory=dict)
     sweep: bool = False
+    repaired: frozenset[int] = frozenset()
 
     @property
     def is_held(self) -> bool:

@@ -34,6 +34,7 @@ from gnomon.core.lease import Claim, ClaimRequest, Leased, Offer, Renewed
 from gnomon.core.lifecycle import Change, JobChange
 from gnomon.core.occurrence import Firing, Occurrence
 from gnomon.core.records import (
+    AtRevision,
     Calendar,
     Checkpoint,
     DeadLetter,
@@ -42,6 +43,7 @@ from gnomon.core.records import (
     LogLine,
     Page,
     Redrive,
+    Redriven,
     Tenant,
 )
 from gnomon.core.retention import RetentionPolicy
@@ -203,6 +205,12 @@ class ExecutionStore(Protocol):
         If the job has slots, only as many are let in as there are free ones.
         """
 
+    async def repeat(self, tenant_id: TenantId, asked: Redrive, *, now: datetime) -> Enqueued:
+        """Run an ended execution again, as a new one with its input and its revision.
+
+        Raises ExecutionNotFound, JobNotFound, IllegalTransition. The same ask repeated makes one execution.
+        """
+
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
         """Hand out due executions that fit: by priority, then due time, then id. Nothing is handed out twice.
 
@@ -330,12 +338,18 @@ class DeadLetterStore(Protocol):
     ) -> Page[DeadLetter]: ...
 
     async def redrive(
-        self, tenant_id: TenantId, redrives: Sequence[Redrive], *, now: datetime
-    ) -> Sequence[Enqueued]:
-        """Run again as new executions, with the input and the revision of the dead ones. All or none.
+        self,
+        tenant_id: TenantId,
+        redrives: Sequence[Redrive],
+        *,
+        now: datetime,
+        revision: AtRevision = AtRevision.NEWEST,
+    ) -> Sequence[Redriven]:
+        """Run again as new executions, with the input of the dead ones. All or none.
 
-        A dead letter that was redriven before answers with the execution it became.
-        Raises DeadLetterNotFound.
+        Tasks of workflows are not run by themselves: their runs go on from them, as by `runs.act`. A dead
+        letter that was redriven before answers with what it became.
+        Raises DeadLetterNotFound, JobNotFound, IllegalTransition.
         """
 
     async def purge(self, tenant_id: TenantId, execution_ids: Sequence[ExecutionId]) -> Sequence[ExecutionId]:

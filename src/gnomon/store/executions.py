@@ -66,6 +66,7 @@ class SqlExecutions:
         prospects = Prospects(database, lanes)
         self.place, self.ahead, self.recent = prospects.place, prospects.ahead, prospects.recent
         self.next_due, self.next_gated = prospects.next_due, prospects.next_gated
+        self.repeat = runs.redriving.repeat
         self._claimer = claimer
         self._revisions = revisions
 
@@ -173,7 +174,7 @@ class SqlExecutions:
     async def _apply_alone(
         self, tasks: Sequence[Decision], refused: Sequence[Row], *, now: datetime
     ) -> Sequence[Row]:
-        """A task that somebody runs again by itself, from its dead letter, is in no run."""
+        """A task that an earlier release redrove by itself is in no run."""
         again = {(row["execution_id"], row["claim"]) for row in refused}
         answer = await self._apply([one for one in tasks if one.claim in again], now=now)
         return [row for row in answer if row["claim"] is not None]

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from uuid import UUID
 
 from gnomon.core.document import Document
-from gnomon.core.execution import Enqueued, ExecutionId
+from gnomon.core.execution import ExecutionId
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.lease import Claim
 from gnomon.core.lifecycle import DeadReason
-from gnomon.core.limits import check_batch, check_limit
-from gnomon.core.records import Checkpoint, DeadLetter, LogLevel, LogLine, Page, Redrive
+from gnomon.core.limits import check_limit
+from gnomon.core.records import Checkpoint, DeadLetter, LogLevel, LogLine, Page
 from gnomon.errors import DeadLetterNotFound
 from gnomon.store.database import Database, Row, Rows
-from gnomon.store.enqueuing import jobs_for
-from gnomon.store.gates import admit
+from gnomon.store.redriving import Redriving
 from gnomon.store.rows import (
     FIRST_ID,
     INTEGER_MAX,
@@ -106,8 +104,9 @@ class SqlLogs:
 
 
 class SqlDeadLetters:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, redriving: Redriving) -> None:
         self._database = database
+        self.redrive = redriving.redrive
 
     async def get(self, tenant_id: TenantId, execution_id: ExecutionId) -> DeadLetter:
         rows = await self._database.read("dead_letter_get", tenant_id=tenant_id, execution_id=execution_id)
@@ -133,36 +132,6 @@ class SqlDeadLetters:
         )
         found = tuple(_dead_letter_of(row) for row in rows[:limit])
         return Page(found, found[-1].execution_id if len(rows) > limit else None)
-
-    async def redrive(
-        self, tenant_id: TenantId, redrives: Sequence[Redrive], *, now: datetime
-    ) -> Sequence[Enqueued]:
-        check_batch(len(redrives), field="executions")
-        wanted = {one.execution_id: one.new_id for one in reversed(redrives)}
-        async with self._database.transaction() as session:
-            batch = _redrives(wanted)
-            rows = await session.fetch("redrive_take", batch, tenant_id=tenant_id, now=now)
-            taken = {row["execution_id"] for row in rows}
-            rows = await session.fetch("redrive_find", batch, tenant_id=tenant_id)
-            became = {row["execution_id"]: row["redriven_as"] for row in rows}
-            for one in redrives:
-                if one.execution_id not in became:
-                    raise DeadLetterNotFound(one.execution_id)
-            jobs = await jobs_for(session, tenant_id, {row["job_id"] for row in rows})
-            # Not those that became what we ask for: that is this very call, asked again after a lost reply.
-            ours = {dead: new for dead, new in wanted.items() if dead in taken}
-            made = await session.fetch("redrive_enqueue", _redrives(ours), now=now)
-            if len(made) < len(ours):
-                # Retention has dropped the execution; without its input there is nothing to run again.
-                raise DeadLetterNotFound(next(iter(ours)))
-            await admit(session, [one for one, job in jobs.items() if job["slots"] is not None], now=now)
-        return [
-            Enqueued(
-                became[one.execution_id],
-                is_new=one.execution_id in taken and became[one.execution_id] == one.new_id,
-            )
-            for one in redrives
-        ]
 
     async def purge(self, tenant_id: TenantId, execution_ids: Sequence[ExecutionId]) -> Sequence[ExecutionId]:
         rows = await self._database.fetch("dead_letters_purge", _wanted(execution_ids), tenant_id=tenant_id)
@@ -190,7 +159,3 @@ def _claims(rows: Sequence[Row]) -> list[Claim]:
 
 def _wanted(ids: Sequence[UUID]) -> Rows:
     return Rows("wanted", ("id",), [(wanted,) for wanted in ids])
-
-
-def _redrives(wanted: Mapping[ExecutionId, ExecutionId]) -> Rows:
-    return Rows("redrive", ("execution_id", "new_id"), sorted(wanted.items()))

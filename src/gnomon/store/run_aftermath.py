@@ -16,11 +16,13 @@ class Aftermath:
     """`to_start`: inner runs to begin, with those around them; `ended`: workflows of which a run has ended.
 
     `ended_for_a_time`: those whose run had a nominal time, so that it may belong to a backfill.
+    `asked_to_stop`: a worker runs something that shall stop.
     """
 
     to_start: list[tuple[UUID, UUID]] = field(default_factory=list)
     ended: set[UUID] = field(default_factory=set)
     ended_for_a_time: set[UUID] = field(default_factory=set)
+    asked_to_stop: bool = False
 
     def note_end(self, run: LockedRun) -> None:
         self.ended.add(run.dag_id)

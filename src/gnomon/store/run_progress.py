@@ -27,6 +27,7 @@ from gnomon.core.run_events import (
     GiveUp,
     Needs,
     OuterTurned,
+    Reopen,
     State,
 )
 from gnomon.core.run_state import ENDS, RunStatus, TaskState, TaskStatus
@@ -39,6 +40,7 @@ from gnomon.store.run_aftermath import Aftermath, ended_row, result_of
 from gnomon.store.run_loading import Loaded, load
 from gnomon.store.run_memory import Begun
 from gnomon.store.run_releases import Releases
+from gnomon.store.run_repairs import is_repaired, settle_dead_letters
 from gnomon.store.run_rows import (
     LockedRun,
     Outer,
@@ -179,6 +181,7 @@ class Progress:
             releases.add(self.runs[run_id], await self._plan(run_id), change)
         await self._write_notes(changes)
         await self._clear_holds(changes, loaded)
+        await settle_dead_letters(self.session, changes, now=self.now)
         moved = [] if is_new else [one for one, change in changes.items() if change.does_something]
         for run_id, event in await releases.write(*self._rows({one: changes[one] for one in moved})):
             follows.setdefault(run_id, []).append(event)
@@ -186,7 +189,8 @@ class Progress:
         self.aftermath.to_start += releases.inner
         self.released |= releases.executions
         for run_id, change in changes.items():
-            await self._revive(run_id, change)
+            for outer, event in await self._revive(run_id, change):
+                follows.setdefault(outer, []).append(event)
             if change.gate is not None:
                 await self.session.fetch(
                     "run_hold" if change.gate is Gate.HOLD else "run_let_go", run_id=run_id
@@ -239,15 +243,21 @@ class Progress:
         if left:
             await self.session.fetch("task_holds_clear", wanted_tasks(left))
 
-    async def _revive(self, run_id: UUID, change: Changes) -> None:
-        if not _is_repaired(change):
-            return
+    async def _revive(self, run_id: UUID, change: Changes) -> list[tuple[UUID, Event]]:
+        """A run that had ended goes on. What follows for the one around it, which took it for ended."""
+        if not is_repaired(change):
+            return []
         if not await self.session.fetch("run_revive", run_id=run_id):
             # Retention has dropped its execution, and perhaps what its tasks brought.
             raise IllegalTransition("run", status="forgotten", action="rerun")
+        outer = self.runs[run_id].outer
+        if outer is None or outer.run_id not in self.runs:
+            return []
+        return [(outer.run_id, Reopen(outer.task, outer.round))]
 
     async def _sweep(self, run_id: UUID) -> Happened:
-        ended = await stop_tasks(self.session, run_id, now=self.now)
+        ended, asked = await stop_tasks(self.session, run_id, now=self.now)
+        self.aftermath.asked_to_stop |= asked
         follows: Happened = {inner: [Cancel()] for inner in await self._lock_inside(run_id)}
         return follows | {run_id: ended} if ended else follows
 
@@ -261,7 +271,7 @@ class Progress:
         ended = [
             run_id
             for run_id, change in changes.items()
-            if change.has_ended or (_is_repaired(change) and change.run.status.is_final)
+            if change.has_ended or (is_repaired(change) and change.run.status.is_final)
         ]
         if not ended:
             return {}
@@ -287,8 +297,3 @@ def _given_up(events: Sequence[Event]) -> list[Event]:
 
 def _was_held(known: Loaded, task: int) -> bool:
     return task in known.tasks and known.tasks[task].status is TaskStatus.HELD
-
-
-def _is_repaired(change: Changes) -> bool:
-    """A run that had ended goes on. If there is nothing left to do, it ends anew, perhaps in another way."""
-    return change.before.status.is_final and bool(change.tasks)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from gnomon.core.dag import OpenTask, Run, RunId, TaskRun
+from gnomon.core.dag import OpenTask, Run, RunId, TaskPlace, TaskRun
+from gnomon.core.execution import ExecutionId
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
 from gnomon.core.run_state import RunStatus, TaskStatus
 from gnomon.errors import RunNotFound
-from gnomon.store.database import Database, Row
+from gnomon.store.database import Database, Row, Rows
 from gnomon.store.rows import LAST_ID, failure_of
 from gnomon.store.run_rows import run_of, task_run
 
@@ -69,6 +70,25 @@ class RunReaders:
             task_run(row, ran.get(row["task"], ()), notes.get(row["task"]), holds.get(row["task"]))
             for row in rows
         ]
+
+    async def places(
+        self, tenant_id: TenantId, execution_ids: Collection[ExecutionId]
+    ) -> Mapping[ExecutionId, TaskPlace]:
+        if not execution_ids:
+            return {}
+        wanted = Rows("wanted", ("id",), [(one,) for one in sorted(execution_ids)])
+        rows = await self._database.read("executions_places", wanted, tenant_id=tenant_id)
+        return {
+            row["execution_id"]: TaskPlace(
+                RunId(row["dag_run_id"]),
+                JobId(row["dag_id"]),
+                row["revision"],
+                row["task"],
+                row["round"],
+                row["item"],
+            )
+            for row in rows
+        }
 
     async def open_tasks(self, tenant_id: TenantId, run_id: RunId, *, limit: int) -> Sequence[OpenTask]:
         """Those that have begun and not ended: first the halted ones, then those that are held."""

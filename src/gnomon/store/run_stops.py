@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from gnomon.core.run_events import Ended, Event
@@ -14,19 +15,27 @@ from gnomon.store.gates import note_unbegun
 ROUNDS_MAX = 100
 
 
-async def stop_tasks(session: Session, run_id: UUID, *, now: datetime) -> list[Event]:
-    """End what waits, and ask what runs to stop. Returns the ends of what had been released.
+class Stopped(NamedTuple):
+    """`ended`: the ends of what had been released. `asked`: whether a worker must hear that it shall stop."""
+
+    ended: list[Event]
+    asked: bool
+
+
+async def stop_tasks(session: Session, run_id: UUID, *, now: datetime) -> Stopped:
+    """End what waits, and ask what runs to stop.
 
     Claims and retries move executions between our statements: go on until there is nothing left.
     """
     await session.fetch("run_sweep", run_id=run_id)
     await session.fetch("run_holds_clear", run_id=run_id)
     ended: list[Event] = []
+    asked = False
     for _ in range(ROUNDS_MAX):
-        await session.fetch("run_stop", run_id=run_id)
+        asked |= bool(await session.fetch("run_stop", run_id=run_id))
         rows = await session.fetch("run_waiting_end", run_id=run_id, now=now)
         await note_unbegun(session, rows, now=now)
         ended += [Ended(row["task"], row["round"], TaskStatus.CANCELLED, item=row["item"]) for row in rows]
         if not await session.fetch("run_remains", run_id=run_id):
-            return ended
+            return Stopped(ended, asked)
     raise StoreUnavailable(f"Tasks of run {run_id} moved away {ROUNDS_MAX} times in a row. Ask again.")

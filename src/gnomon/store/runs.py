@@ -22,6 +22,7 @@ from gnomon.store.backfills import SqlBackfills
 from gnomon.store.database import Database, Row, Rows
 from gnomon.store.gates import Gates, note_unbegun
 from gnomon.store.plans import Plans
+from gnomon.store.redriving import Redriving
 from gnomon.store.rows import FIRST_ID, document_of
 from gnomon.store.run_aftermath import Aftermath
 from gnomon.store.run_beginnings import begin, begin_at_once, give_up
@@ -40,17 +41,21 @@ EVENT_TAKERS_MAX = 1000
 
 
 class SqlRuns:
+    """`stopped` is called after a commit that asked what runs to stop, whatever brought that about."""
+
     def __init__(self, database: Database, plans: Plans, gates: Gates, backfills: SqlBackfills) -> None:
         self._database = database
         self._plans = plans
         self._gates = gates
         self._backfills = backfills
         self._memory = RunMemory()
+        self.stopped: Callable[[], None] = lambda: None
         shortcut = partial(Shortcut, database, plans, self._memory)
         self.apply = TaskEnds(shortcut, self._progress, self._follow).apply
+        self.redriving = Redriving(database, self._progress, self._follow)
         readers = RunReaders(database)
         self.get, self.page = readers.get, readers.page
-        self.tasks, self.open_tasks = readers.tasks, readers.open_tasks
+        self.tasks, self.open_tasks, self.places = readers.tasks, readers.open_tasks, readers.places
 
     # Beginnings --------------------------------------------------------------------------------------
 
@@ -254,6 +259,8 @@ class SqlRuns:
     async def _follow(self, aftermath: Aftermath, *, now: datetime) -> bool:
         """After the commit. If it fails, a sweep does it. Whether something may have begun by that."""
         begun = len(aftermath.to_start)
+        if aftermath.asked_to_stop:
+            self.stopped()
         try:
             for run_id, outer in aftermath.to_start:
                 await self._start(run_id, outer, now=now)

@@ -42,7 +42,7 @@ class SqlStore:
         )
         self.checkpoints = SqlCheckpoints(database)
         self.logs = SqlLogs(database)
-        self.dead_letters = SqlDeadLetters(database)
+        self.dead_letters = SqlDeadLetters(database, self.runs.redriving)
         self.workers = SqlWorkers(database)
         self.keys = SqlKeys(database)
         self.shards = SqlShards(database)

@@ -8,9 +8,9 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from gnomon.core.backfill import Backfill, BackfillAction, BackfillId, BackfillTime, NewBackfill
-from gnomon.core.dag import Dag, DagChange, DagRevision, NewDag, OpenTask, Run, RunId, TaskRun
+from gnomon.core.dag import Dag, DagChange, DagRevision, NewDag, OpenTask, Run, RunId, TaskPlace, TaskRun
 from gnomon.core.document import Document
-from gnomon.core.execution import NewExecution
+from gnomon.core.execution import ExecutionId, NewExecution
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import JobId, JobStatus, TenantId
 from gnomon.core.records import Page
@@ -167,6 +167,11 @@ class RunStore(Protocol):
         self, tenant_id: TenantId, run_id: RunId, *, limit: int, after: int = -1
     ) -> Sequence[TaskRun]:
         """Tasks in the order of the definition, after that place. Empty if the run has not begun."""
+
+    async def places(
+        self, tenant_id: TenantId, execution_ids: Collection[ExecutionId]
+    ) -> Mapping[ExecutionId, TaskPlace]:
+        """Those of these executions that are for tasks of runs, and for which."""
 
     async def open_tasks(self, tenant_id: TenantId, run_id: RunId, *, limit: int) -> Sequence[OpenTask]:
         """Tasks that have begun and not ended: first those that are halted, then those that are held."""

@@ -26,7 +26,7 @@ from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import Job, JobId, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Offer, Renewed
 from gnomon.core.lifecycle import Change
-from gnomon.core.records import DeadLetter, ExecutionFilter, Page
+from gnomon.core.records import DeadLetter, ExecutionFilter, Page, Redrive
 from gnomon.errors import ExecutionNotFound, InvalidInput
 from gnomon.store.base import Applied, Decision
 from tests.contract.model import gates
@@ -205,6 +205,19 @@ class ModelExecutions:
         return {
             job_id: [_in_few_words(run) for run in own if run.job_id == job_id][:limit] for job_id in job_ids
         }
+
+    async def repeat(self, tenant_id: TenantId, asked: Redrive, *, now: datetime) -> Enqueued:
+        ended = self.state.runs.get(asked.execution_id)
+        if ended is None or ended.tenant_id != tenant_id:
+            raise ExecutionNotFound(asked.execution_id)
+        triggerable(self.state.jobs, tenant_id, ended.job_id)
+        if asked.new_id in self.state.runs:
+            return Enqueued(asked.new_id, is_new=False)
+        gates.enter_again(self.state, ended, asked.new_id, ended.revision, now)
+        gates.admit(
+            self.state, {ended.job_id} if slots(self.state.jobs[ended.job_id].definition) else (), now
+        )
+        return Enqueued(asked.new_id, is_new=True)
 
     async def attempts(self, tenant_id: TenantId, execution_id: ExecutionId) -> Sequence[Attempt]:
         run = self.state.runs.get(execution_id)

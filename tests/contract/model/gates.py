@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from gnomon.core.execution import ExecutionStatus, WaitsFor
+from gnomon.core.execution import ExecutionId, ExecutionStatus, Trigger, WaitsFor
 from gnomon.core.explaining import Needed, Place
 from gnomon.core.gates import gate, is_counted, slots
-from gnomon.core.job import Job, JobId
+from gnomon.core.job import Job, JobId, Revision
 from tests.contract.model.state import Run, State
 
 
@@ -19,6 +19,24 @@ def is_watched(state: State, job: Job) -> bool:
 def enter(state: State, run: Run) -> None:
     state.runs[run.id] = run
     run.watched = is_watched(state, state.jobs[run.job_id])
+
+
+def enter_again(state: State, ended: Run, new_id: ExecutionId, revision: Revision, now: datetime) -> None:
+    """A new execution that does what an ended one did."""
+    run = Run(
+        id=new_id,
+        tenant_id=ended.tenant_id,
+        revision=revision,
+        trigger=Trigger.REDRIVE,
+        nominal_time=ended.nominal_time,
+        due=now,
+        priority=ended.priority,
+        input=ended.input,
+        unique_key=None,
+        created_at=now,
+        waits_for=gate(slots(state.jobs[ended.job_id].definition)),
+    )
+    enter(state, run)
 
 
 def watch(state: State, job_ids: Collection[JobId]) -> None:

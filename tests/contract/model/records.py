@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from gnomon.core.execution import Enqueued, ExecutionId, Trigger
-from gnomon.core.gates import gate, slots
+from gnomon.core.execution import ExecutionId
+from gnomon.core.gates import slots
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.lease import Claim
-from gnomon.core.records import Checkpoint, DeadLetter, LogLine, Page, Redrive
+from gnomon.core.records import AtRevision, Checkpoint, DeadLetter, LogLine, Page, Redrive, Redriven
 from gnomon.errors import DeadLetterNotFound
 from tests.contract.model import gates
 from tests.contract.model.jobs import triggerable
-from tests.contract.model.state import Run, State, page_of
+from tests.contract.model.state import State, page_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,17 @@ class ModelDeadLetters:
         return page_of(fitting, limit=limit, after=after)
 
     async def redrive(
-        self, tenant_id: TenantId, redrives: Sequence[Redrive], *, now: datetime
-    ) -> Sequence[Enqueued]:
+        self,
+        tenant_id: TenantId,
+        redrives: Sequence[Redrive],
+        *,
+        now: datetime,
+        revision: AtRevision = AtRevision.NEWEST,
+    ) -> Sequence[Redriven]:
         for redrive in redrives:
             letter = await self.get(tenant_id, redrive.execution_id)
             triggerable(self.state.jobs, tenant_id, letter.job_id)
-        answer = [self._redrive(redrive, now) for redrive in redrives]
+        answer = [self._redrive(redrive, revision, now) for redrive in redrives]
         jobs = {self.state.dead_letters[redrive.execution_id].job_id for redrive in redrives}
         gates.admit(self.state, {one for one in jobs if slots(self.state.jobs[one].definition)}, now)
         return answer
@@ -105,30 +110,20 @@ class ModelDeadLetters:
             del letters[one]
         return there
 
-    def _redrive(self, redrive: Redrive, now: datetime) -> Enqueued:
+    def _redrive(self, redrive: Redrive, revision: AtRevision, now: datetime) -> Redriven:
         letter = self.state.dead_letters[redrive.execution_id]
         if letter.redriven_as is not None:
-            return Enqueued(letter.redriven_as, is_new=False)
+            became = self.state.runs.get(letter.redriven_as)
+            return Redriven(letter.redriven_as, False, None if became is None else became.revision.number)
         dead = self.state.runs[redrive.execution_id]
-        job = self.state.jobs[dead.job_id]
-        run = Run(
-            id=redrive.new_id,
-            tenant_id=dead.tenant_id,
-            revision=dead.revision,
-            trigger=Trigger.REDRIVE,
-            nominal_time=dead.nominal_time,
-            due=now,
-            priority=dead.priority,
-            input=dead.input,
-            unique_key=None,
-            created_at=now,
-            waits_for=gate(slots(job.definition)),
-        )
-        gates.enter(self.state, run)
+        is_original = revision is AtRevision.ORIGINAL
+        newest = self.state.revisions[dead.job_id, self.state.jobs[dead.job_id].revision]
+        chosen = dead.revision if is_original else newest
+        gates.enter_again(self.state, dead, redrive.new_id, chosen, now)
         self.state.dead_letters[redrive.execution_id] = replace(
             letter, redriven_as=redrive.new_id, redriven_at=now
         )
-        return Enqueued(redrive.new_id, is_new=True)
+        return Redriven(redrive.new_id, True, chosen.number)
 
 
 def _position(line: LogLine) -> tuple[int, int]:

@@ -133,6 +133,65 @@ async def test_a_dead_letter_is_read_redriven_and_purged(office: Office) -> None
     assert problem(await office.http.get(f"/v1/dlq/{execution_id}")) == (404, "DEAD_LETTER_NOT_FOUND")
 
 
+@pytest.mark.parametrize("path", ["/v1/dlq/{}/redrive", "/v1/executions/{}/retry"])
+@pytest.mark.parametrize(
+    ("body", "revision"), [(None, 2), ({"revision": "newest"}, 2), ({"revision": "original"}, 1)]
+)
+async def test_what_failed_runs_again_at_the_newest_revision_or_at_the_original_one(
+    office: Office, path: str, body: dict[str, str] | None, revision: int
+) -> None:
+    job_id, [execution_id] = await dead(office)
+    assert (
+        await office.http.put(f"/v1/jobs/{job_id}", json={"kind": "echo", "priority": 9})
+    ).status_code == 200
+
+    again = (await office.http.post(path.format(execution_id), json=body)).json()
+
+    assert (again["revision"], again["dag_run_id"]) == (revision, None)
+    assert (await office.http.get(f"/v1/executions/{again['execution_id']}")).json()["revision"] == revision
+
+
+async def test_a_list_is_redriven_at_its_original_revision_and_no_other_word_is_known(office: Office) -> None:
+    job_id, ids = await dead(office, 2)
+    await office.http.put(f"/v1/jobs/{job_id}", json={"kind": "echo", "priority": 9})
+    asked = {"execution_ids": ids}
+
+    odd = await office.http.post("/v1/dlq/redrive", json=asked | {"revision": "second"})
+    done = await office.http.post("/v1/dlq/redrive", json=asked | {"revision": "original"})
+
+    assert problem(odd) == (400, "INVALID_INPUT")
+    assert "newest, original" in odd.json()["error"]["message"]
+    assert [one["revision"] for one in done.json()["executions"]] == [1, 1]
+
+
+async def test_an_ended_run_that_did_not_fail_is_repeated_at_the_revision_that_is_wanted(
+    office: Office,
+) -> None:
+    job = await office.job()
+    run = await office.run(job["job_id"], input=7)
+    url = f"/v1/executions/{run['execution_id']}"
+    await office.http.post(f"{url}/cancel")
+    await office.http.put(f"/v1/jobs/{job['job_id']}", json={"kind": "echo", "priority": 9})
+
+    newest = (await office.http.post(f"{url}/retry")).json()
+    original = (await office.http.post(f"{url}/retry", json={"revision": "original"})).json()
+
+    assert (newest["revision"], original["revision"]) == (2, 1)
+    assert (await office.http.get(f"/v1/executions/{original['execution_id']}")).json()["input"] == 7
+
+
+async def test_what_cannot_be_redriven_does_not_keep_the_others_from_it(office: Office) -> None:
+    gone, [lost] = await dead(office)
+    await office.http.delete(f"/v1/jobs/{gone}")
+    _, [execution_id] = await dead(office)
+
+    done = (await office.http.post("/v1/dlq/redrive", json={"all": True})).json()
+
+    assert [one["is_new"] for one in done["executions"]] == [True]
+    assert [(one["execution_id"], one["code"]) for one in done["refused"]] == [(lost, "JOB_NOT_FOUND")]
+    assert (await office.http.get(f"/v1/dlq/{execution_id}")).json()["redriven_as"] is not None
+
+
 async def test_dead_letters_are_redriven_and_purged_by_filter(office: Office) -> None:
     job_id, ids = await dead(office, 5)
 

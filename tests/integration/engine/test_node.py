@@ -19,16 +19,17 @@ from gnomon.app.worker_parts import WorkerOptions
 from gnomon.core.document import JSON, Document
 from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, NewExecution, WorkerId
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
-from gnomon.core.lease import RENEW_EVERY
+from gnomon.core.lease import LEASE, RENEW_EVERY
 from gnomon.core.nominal import first_run, seed_of
 from gnomon.core.schedule import Interval, Overlap, Schedule
 from gnomon.core.worker import Registration, WorkerStatus
 from gnomon.engine.telemetry import Happening, What
-from gnomon.handlers.base import Context
+from gnomon.handlers.base import Context, JobFailed
 from gnomon.handlers.registry import Registry
 from gnomon.store.hints import Topic
 from gnomon.store.migrate import migrate
 from tests.conftest import MakeDatabase
+from tests.contract.flows import create_dag
 from tests.integration.engine.rig import Body, Calls
 
 STORES = ["sqlite", "postgres"]
@@ -66,6 +67,9 @@ class Running:
         self.engine.hints.announce(Topic.WORK)
         return asked.id
 
+    def now(self) -> datetime:
+        return self.engine.clock.now()
+
     async def until(self, what: What) -> Happening:
         async with asyncio.timeout(PATIENCE):
             while (happening := await self.happenings.get()).what is not what:
@@ -78,11 +82,16 @@ class Running:
 
 @asynccontextmanager
 async def running(
-    url: str, body: Body, *, name: str = "ada", drain: timedelta = timedelta(seconds=5)
+    url: str,
+    body: Body,
+    *,
+    name: str = "ada",
+    drain: timedelta = timedelta(seconds=5),
+    lease: timedelta = LEASE,
 ) -> AsyncIterator[Running]:
     registration = Registration(WorkerId(name), uuid4(), "here", 4, frozenset({"test"}))
     worker = WorkerOptions(registration, Registry([Calls(body)]), drain=drain)
-    async with open_engine(EngineOptions(url, seed=1, worker=worker)) as engine:
+    async with open_engine(EngineOptions(url, seed=1, worker=worker, lease=lease)) as engine:
         happenings: asyncio.Queue[Happening] = asyncio.Queue()
         engine.telemetry.listeners.append(happenings.put_nowait)
         node = asyncio.create_task(engine.node.run())
@@ -131,6 +140,30 @@ async def test_a_run_that_is_replaced_is_stopped_at_once(url: str) -> None:
         # Long before its worker would have asked by itself.
         assert cancelled.at - started.at < RENEW_EVERY / 2
         system.engine.node.hurry()
+
+
+async def test_what_a_failed_run_stops_is_stopped_without_a_wait_for_the_next_renewal(url: str) -> None:
+    started: list[Context] = []
+    both = asyncio.Event()
+
+    async def first_fails(context: Context) -> JSON:
+        started.append(context)
+        if len(started) == 2:
+            both.set()
+        await both.wait()
+        if context is started[0]:
+            raise JobFailed("broken", permanent=True)
+        await asyncio.Event().wait()
+        return None
+
+    # Renewals come every twenty minutes: only a hint can bring the stop in time.
+    async with running(url, first_fails, lease=timedelta(hours=1)) as system:
+        tasks: list[JSON] = [{"name": name, "kind": "test"} for name in ("a", "b")]
+        dag = await create_dag(system.engine.store, tasks, failure_strategy="FAIL_FAST", now=system.now())
+        await system.enqueue(dag.job)
+
+        await system.until(What.FAILED)
+        await system.until(What.CANCELLED)
 
 
 async def test_a_worker_is_known_while_it_runs_and_says_good_bye(url: str) -> None:

@@ -20,7 +20,9 @@ from gnomon.core.run_events import (
     Needs,
     OuterTurned,
     Pause,
+    Redrive,
     Reject,
+    Reopen,
     Rerun,
     RerunFailed,
     Resume,
@@ -275,6 +277,31 @@ def test_a_rerun_of_one_task_runs_it_and_all_after_it() -> None:
     run.send(Rerun(frozenset({1})))
     assert run.statuses() == {"a": COMPLETED, "b": RELEASED, "c": WAITING, "d": COMPLETED}
     assert run.rows[1].round == 2
+
+
+def test_a_redrive_does_what_failed_anew_and_nothing_that_the_run_has_gone_on_from() -> None:
+    run = Bench(plan_of(task("a"), task("b", "a"))).start()
+    run.fail("a")
+
+    assert run.send(Redrive(frozenset({(0, 1)}))).repaired == {0, 1}
+    assert run.statuses() == {"a": RELEASED, "b": WAITING}
+    stale = run.send(Redrive(frozenset({(0, 1)})))
+
+    assert (stale.tasks, stale.releases, stale.repaired) == ({}, (), {0})
+
+
+def test_a_task_whose_inner_run_was_repaired_is_under_way_again() -> None:
+    run = Bench(plan_of(task("inner", work=SubDag("etl")), task("after", "inner"))).start()
+    run.fail("inner")
+    assert run.run.status is RunStatus.FAILED
+
+    changes = run.send(Reopen(0, 1), Ended(0, 1, _T.COMPLETED))
+
+    assert changes.repaired == {1}
+    assert run.statuses() == {"inner": COMPLETED, "after": RELEASED}
+    run.succeed("after")
+    assert run.run.status is RunStatus.COMPLETED
+    assert run.send(Reopen(0, 0)).tasks == {}
 
 
 def test_a_rerun_waits_until_what_it_would_set_back_has_ended() -> None:

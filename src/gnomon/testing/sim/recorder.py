@@ -16,7 +16,7 @@ from gnomon.core.execution import Enqueued, Execution, ExecutionId, ExecutionSta
 from gnomon.core.job import Job, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.occurrence import Firing
-from gnomon.core.records import Redrive
+from gnomon.core.records import Redrive, Redriven
 from gnomon.proof import events
 from gnomon.proof.events import Event
 from gnomon.store.base import Applied, Decision, Handover, Store
@@ -156,18 +156,20 @@ class Recorder(Pen):
         self.born(run.id, run.dag_id, run.tenant_id, run.base)
         self.stored(events.Enqueue, run=str(run.id), job=str(run.dag_id), rev=run.base)
 
-    async def _redriven(self, call: Call, made: Sequence[Enqueued]) -> None:
+    async def _redriven(self, call: Call, made: Sequence[Redriven]) -> None:
         tenant_id, redrives = call.args
         asked: Redrive
         for asked, one in zip(redrives, made, strict=True):
-            old = self.runs[asked.execution_id]
-            if one.is_new:
-                self.born(one.id, old.job, tenant_id, old.rev)
+            # Of a task, its run goes on, and says so itself.
+            if one.is_new and one.dag_run_id is None:
+                assert one.revision is not None
+                job = self.runs[asked.execution_id].job
+                self.born(one.id, job, tenant_id, one.revision)
                 self.stored(
                     events.Enqueue,
                     run=str(one.id),
-                    job=str(old.job),
-                    rev=old.rev,
+                    job=str(job),
+                    rev=one.revision,
                     rerun_of=str(asked.execution_id),
                 )
 

@@ -7,3 +7,4 @@ WITH found AS MATERIALIZED (
     FOR NO KEY UPDATE OF leases
 )
 UPDATE leases SET cancel_requested = true FROM found WHERE leases.execution_id = found.execution_id
+RETURNING leases.execution_id
