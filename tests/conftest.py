@@ -24,6 +24,14 @@ StartServer = Callable[[str], PostgresServer]
 MakeDatabase = Callable[..., Awaitable[str]]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_profiles_of_mine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """`gnomon up` keeps the key of a first start; not beside the keys of the person that runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres(request: pytest.FixtureRequest) -> Iterator[StartServer]:
     """A function from a name such as `postgres18` to a running server. It starts at the first call."""

@@ -38,7 +38,11 @@ class Node:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "GNOMON_API_SUBMISSIONS_PER_MINUTE": "off"},
+            env={
+                **os.environ,
+                "GNOMON_API_SUBMISSIONS_PER_MINUTE": "off",
+                "XDG_CONFIG_HOME": str(folder / "config"),
+            },
         )
 
     def wait(self) -> None:

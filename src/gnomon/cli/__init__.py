@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -84,6 +84,7 @@ app = typer.Typer(
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},  # Every command below inherits it.
     help="""Gnomon: cron as a service, a durable job queue and DAG workflows in one program.
 
 Start here:
@@ -98,7 +99,7 @@ The database is the SQLite file `gnomon.db` in the current folder unless you say
 `--database`, with GNOMON_DATABASE or DATABASE_URL in the environment, or in the file `gnomon.toml`.
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage, or a database that another process holds,
-3 cannot be sure (yet), 4 not found, 5 no answer from the server, 6 no key, or one that does not do.
+3 cannot be sure (yet), 4 not found, 5 no answer from the server, 6 missing or invalid API key.
 """,
 )
 
@@ -108,9 +109,19 @@ def version() -> None:
     say(__version__)
 
 
+def _version_asked(is_asked: bool) -> None:
+    if is_asked:
+        version()
+        raise typer.Exit
+
+
 @app.callback()
-def gnomon() -> None:
-    """Keeps `gnomon version` a command with a name, however few commands there are."""
+def gnomon(
+    _: Annotated[
+        bool,
+        typer.Option("--version", callback=_version_asked, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None: ...
 
 
 def main() -> None:

@@ -40,8 +40,8 @@ _UNSAID = frozenset({What.PROGRESSED})
 
 
 @asynccontextmanager
-async def live_view(engine: Engine, console: Screen) -> AsyncIterator[None]:
-    view = LiveView(engine, is_narrow=console.width < NARROW)
+async def live_view(engine: Engine, console: Screen, next_step: str) -> AsyncIterator[None]:
+    view = LiveView(engine, is_narrow=console.width < NARROW, next_step=next_step)
     engine.telemetry.listeners.append(view.see)
     with Live(view.render(), console=console, auto_refresh=False, transient=False) as live:
         task = asyncio.create_task(view.keep_showing(live))
@@ -56,9 +56,10 @@ async def live_view(engine: Engine, console: Screen) -> AsyncIterator[None]:
 
 
 class LiveView:
-    def __init__(self, engine: Engine, *, is_narrow: bool) -> None:
+    def __init__(self, engine: Engine, *, is_narrow: bool, next_step: str) -> None:
         self._engine = engine
         self._is_narrow = is_narrow
+        self._next_step = next_step
         self._jobs: dict[JobId, Job] = {}
         self._read_at: datetime | None = None
         self._counts: dict[JobId, Counter[What]] = {}
@@ -139,7 +140,7 @@ class LiveView:
 
     def _what_to_press(self) -> Text:
         if not self._engine.node.is_draining:
-            return Text("Ctrl-C drains and ends.", "dim")
+            return Text(f"{self._next_step[0].upper()}{self._next_step[1:]}\nCtrl-C drains and ends.", "dim")
         running = self._running.total()
         if not running:
             return Text("Drained: nothing runs any more.", "dim")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from gnomon.cli.options import chosen
-from gnomon.cli.profiles import SERVER_DEFAULT, write_profile
+from gnomon.cli.profiles import SERVER_DEFAULT, names_the_key, write_profile
 from gnomon.cli.talking import KeyOption, ProfileOption, ServerOption
 from gnomon.cli.terminal import say, secret
 from gnomon.client.remote.server import Server
@@ -31,11 +32,11 @@ def login(
     gnomon login --profile staging --server https://staging.example:8484 < key.txt
     ```
     """
-    settings, _ = chosen(server=server, key=key, profile=profile)
+    settings, found = chosen(server=server, key=key, profile=profile)
     given = settings.key or (secret("API key") if sys.stdin.isatty() else sys.stdin.readline())
     address = Address(settings.server or SERVER_DEFAULT, given.strip())
     address.check()
     if check:
-        with Server(address) as connected:
+        with Server(address) as connected, names_the_key(address.url, replace(settings, key=given), found):
             connected.get("/v1/jobs", limit=1)
     say(f"Kept in {write_profile(settings.profile, address)} as {settings.profile!r}.")

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from gnomon.client.remote.wire import Address
-from gnomon.errors import InvalidInput, NoKey
-from gnomon.settings import Settings
+from gnomon.errors import InvalidInput, NoKey, ServerRefused
+from gnomon.settings import Reading, Settings
 
 SERVER_DEFAULT = "http://127.0.0.1:8484"
 OWNER_ONLY = 0o600
+UNAUTHORIZED, FORBIDDEN = 401, 403
+_ADVICE = {
+    UNAUTHORIZED: "Keep another key with `gnomon login --server {url}`, or set GNOMON_KEY.",
+    FORBIDDEN: "Use a key with that scope: `gnomon key list` shows them, to an admin.",
+}
 
 
 def address_of(settings: Settings) -> Address:
@@ -27,6 +35,21 @@ def address_of(settings: Settings) -> Address:
     if key is None:
         raise NoKey(url)
     return Address(url, key)
+
+
+@contextmanager
+def names_the_key(url: str, settings: Settings, found: Reading) -> Iterator[None]:
+    """A refusal of the key says which key, of which server, and what to do."""
+    try:
+        yield
+    except ServerRefused as error:
+        if error.http_status in (UNAUTHORIZED, FORBIDDEN):
+            origin = found.setting("key").origin
+            if settings.key is None:
+                origin = f"the profile {settings.profile!r} in {profile_file()}"
+            error.add_note(f"The server is {url}; the key is from {origin}.")
+            error.add_note(_ADVICE[error.http_status].format(url=shlex.quote(url)))
+        raise
 
 
 def read_profiles() -> dict[str, dict[str, str]]:
@@ -61,6 +84,20 @@ def write_profile(name: str, address: Address) -> Path:
             file.writelines(f"{_quoted(word)} = {_quoted(value)}\n" for word, value in profile.items())
     new.replace(path)
     return path
+
+
+def keep_if_new(name: str, address: Address) -> str:
+    """Keep the first key of a server. Returns a sentence: where it is, or why it is not kept."""
+    try:
+        known = read_profiles().get(name)
+        if known is None:
+            return f"Kept in {write_profile(name, address)}, so commands find it. Next: gnomon job list"
+    except (InvalidInput, OSError) as error:
+        return f"It is not kept: {error}"
+    return (
+        f"It is not kept: there is a profile {name!r}, for {known.get('server', SERVER_DEFAULT)}. "
+        f"To replace it: gnomon login --server {shlex.quote(address.url)}"
+    )
 
 
 def profile_file() -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from typing import Annotated
@@ -19,11 +19,12 @@ from gnomon.app.process import Role, run_alone, run_process, run_until_told
 from gnomon.app.remote import RemoteEngine, running_remotely
 from gnomon.cli.live import live_view
 from gnomon.cli.options import Config, Database, LogFormat, LogLevel, option, start
-from gnomon.cli.profiles import address_of
+from gnomon.cli.profiles import address_of, keep_if_new
 from gnomon.cli.talking import KeyOption, ProfileOption, ServerOption
 from gnomon.cli.telling import Nameless, telling
 from gnomon.cli.terminal import Screen, say
 from gnomon.client.keys import NewKey
+from gnomon.client.remote.wire import Address
 from gnomon.errors import InvalidInput
 from gnomon.settings import Settings, without_password
 
@@ -93,10 +94,18 @@ async def _beside_all(
         await add_demo_jobs(engine)
     has_api = settings.api.port is not None
     async with (
-        _api_beside(engine, settings) if has_api else nullcontext(),
-        live_view(engine, watching) if watching else _told(engine, settings, "Gnomon"),
+        _api_beside(engine, settings, partial(_keep_key, settings)) if has_api else nullcontext(),
+        live_view(engine, watching, _next_step(settings)) if watching else _told(engine, settings, "Gnomon"),
     ):
+        if not watching:
+            logger.info("%s", _next_step(settings))
         yield
+
+
+def _next_step(settings: Settings) -> str:
+    if settings.api.port is None:
+        return "ready, without an API."
+    return f"ready at {_url_of(settings)}. Next, in another terminal: gnomon job list"
 
 
 def api(
@@ -133,7 +142,7 @@ def api(
 
     @asynccontextmanager
     async def beside(engine: Engine) -> AsyncIterator[None]:
-        async with _api_beside(engine, settings), _told(engine, settings, API):
+        async with _api_beside(engine, settings, _show_key), _told(engine, settings, API):
             yield
 
     uvloop.run(run_process(settings, Role(0), beside=beside))
@@ -142,10 +151,12 @@ def api(
 # The API brings a web framework along, which takes half a second to import. Other commands do without.
 
 
-def _api_beside(engine: Engine, settings: Settings) -> AbstractAsyncContextManager[None]:
+def _api_beside(
+    engine: Engine, settings: Settings, show: Callable[[NewKey], None]
+) -> AbstractAsyncContextManager[None]:
     from gnomon.app.serving import api_beside
 
-    return api_beside(engine, settings, _show_key)
+    return api_beside(engine, settings, show)
 
 
 def _check_exposure(settings: Settings) -> None:
@@ -157,6 +168,19 @@ def _check_exposure(settings: Settings) -> None:
 def _show_key(new: NewKey) -> None:
     """Once, on stdout, and never in the log."""
     say(f"API key, shown only now: {new.text}")
+
+
+def _keep_key(settings: Settings, new: NewKey) -> None:
+    """`gnomon up` is mostly run by the person that calls it: the key is put where commands look for one."""
+    _show_key(new)
+    say(keep_if_new(settings.profile, Address(_url_of(settings), new.text)))
+
+
+def _url_of(settings: Settings) -> str:
+    """How a command on this machine reaches the API."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.api.host, settings.api.host)  # noqa: S104
+    scheme = "http" if settings.api.tls_certificate is None else "https"
+    return f"{scheme}://{host}:{settings.api.port}"
 
 
 def scheduler(

@@ -16,7 +16,7 @@ from uuid import UUID
 import typer
 
 from gnomon.cli.options import chosen, option
-from gnomon.cli.profiles import address_of
+from gnomon.cli.profiles import address_of, names_the_key
 from gnomon.cli.showing import Columns, Output, note, show_many, show_one
 from gnomon.cli.terminal import Screen, ask
 from gnomon.client.remote.server import Server
@@ -117,8 +117,9 @@ def talks(command: Callable[..., None]) -> Callable[..., None]:
     def with_talk(
         *, server: str | None, key: str | None, profile: str | None, output: Output, **rest: Any
     ) -> None:
-        settings, _ = chosen(server=server, key=key, profile=profile)
-        with Server(address_of(settings)) as connected:
+        settings, found = chosen(server=server, key=key, profile=profile)
+        address = address_of(settings)
+        with Server(address) as connected, names_the_key(address.url, settings, found):
             command(Talk(connected, output), **rest)
 
     keyword = inspect.Parameter.KEYWORD_ONLY

@@ -1,0 +1,55 @@
+"""From the first start to the first command: the key is found, and a wrong one is told with what to do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.acceptance.cli.conftest import Desk
+from tests.acceptance.test_api import first_key, node
+
+
+def test_a_first_start_keeps_its_key_where_commands_find_it(tmp_path: Path) -> None:
+    with node(tmp_path, "up") as up:
+        key = first_key(up)
+        assert up.process.stdout is not None
+        assert up.process.stderr is not None
+        profiles = tmp_path / "config" / "gnomon" / "profiles.toml"
+        assert up.process.stdout.readline().startswith(f"Kept in {profiles}, so commands find it. Next:")
+        assert profiles.stat().st_mode & 0o777 == 0o600
+        assert key in profiles.read_text()
+        own = {name: value for name, value in os.environ.items() if not name.startswith("GNOMON_")}
+        listed = subprocess.run(
+            [sys.executable, "-m", "gnomon.cli", "job", "list"],
+            env=own | {"XDG_CONFIG_HOME": str(tmp_path / "config")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (listed.returncode, listed.stderr) == (0, "")
+        told = next(line for line in up.process.stderr if "ready at" in line)
+        assert f"ready at {up.url}. Next, in another terminal: gnomon job list" in told
+        before = profiles.read_text()
+
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "config").symlink_to(tmp_path / "config")
+    with node(other, "up") as up:
+        first_key(up)
+        assert up.process.stdout is not None
+        assert "It is not kept: there is a profile 'default'" in up.process.stdout.readline()
+        assert profiles.read_text() == before
+
+
+def test_a_refused_key_names_server_and_origin_and_what_to_do(desk: Desk) -> None:
+    wrong = "gnm_" + "x" * 40
+    refused = desk("job", "list", exit_code=6, GNOMON_KEY=wrong).stderr
+    assert f"The server is {desk.url}; the key is from the environment variable GNOMON_KEY." in refused
+    assert f"`gnomon login --server {desk.url}`" in refused
+
+    desk("login", "--profile", "old", "--no-check", GNOMON_KEY=wrong)
+    refused = desk("job", "list", "--profile", "old", exit_code=6, GNOMON_KEY="").stderr
+    assert "the key is from the profile 'old' in " in refused
+    assert wrong not in refused
