@@ -18,7 +18,7 @@ from gnomon.app.engine import Engine
 from gnomon.app.opening import dialect_of, open_database, open_hints, open_store, tell_migrated
 from gnomon.app.registering import registered
 from gnomon.client import Ask, Client, Draft, Ends
-from gnomon.client.surroundings import Surroundings
+from gnomon.client.surroundings import Surroundings, no_misfit
 from gnomon.client.waiting import Bells
 from gnomon.core.execution import Enqueued, Execution, ExecutionId
 from gnomon.core.graph import GraphLimits
@@ -55,6 +55,7 @@ class Connection:
     is_own: bool = True  # Else somebody else closes what it uses.
     learned_at: float = -inf
     graph_limits: GraphLimits = field(default_factory=GraphLimits)
+    misfit: Callable[[], str | None] = no_misfit
 
     def __post_init__(self) -> None:
         self.client = Client(
@@ -67,6 +68,7 @@ class Connection:
                 ends=self.ends,
                 bells=self.bells,
                 graph_limits=self.graph_limits,
+                misfit=self.misfit,
             )
         )
 
@@ -160,7 +162,14 @@ def connection_to(
     """The parts of an engine that runs in this loop. Who waits for a run of its worker is told at once."""
     limits = graph_limits(dag or DagSettings())
     connection = Connection(
-        engine.store, engine.hints, engine.clock, engine.ids, check, is_own=False, graph_limits=limits
+        engine.store,
+        engine.hints,
+        engine.clock,
+        engine.ids,
+        check,
+        is_own=False,
+        graph_limits=limits,
+        misfit=engine.node.misfit,
     )
 
     def listen(happening: Happening) -> None:

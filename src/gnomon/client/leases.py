@@ -30,7 +30,7 @@ from gnomon.core.lifecycle import (
 )
 from gnomon.core.records import Checkpoint, LogLine
 from gnomon.engine.outlook import Outlook
-from gnomon.errors import ExecutionNotFound
+from gnomon.errors import ExecutionNotFound, SchemaMismatch
 from gnomon.store.base import Applied, Decision
 from gnomon.store.hints import Topic
 
@@ -93,6 +93,7 @@ class Leases:
         """Executions that fit; if there are none, those that come within `wait`.
 
         The same request asked again gets what it got the first time and still holds. `stop` ends the wait.
+        Raises SchemaMismatch while the schema does not fit this release.
         """
         loop = asyncio.get_running_loop()
         until = loop.time() + wait.total_seconds()
@@ -115,6 +116,8 @@ class Leases:
                 await bell.wait(await outlook.pause(self._own.clock.now(), at_most=min(left, LOOK_AGAIN)))
 
     async def _claim_now(self, request: ClaimRequest) -> Sequence[Leased]:
+        if (reason := self._own.misfit()) is not None:
+            raise SchemaMismatch({"schema": reason})
         await self._own.clock.sure()
         now = self._own.clock.now()
         return await self._executions.claim(request, now=now, lease_until=now + self.lease)

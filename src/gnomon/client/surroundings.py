@@ -25,6 +25,11 @@ def tell_nobody(_: Topic) -> None:
     """Where nobody listens, polling finds out."""
 
 
+def no_misfit() -> str | None:
+    """Where nothing watches the schema."""
+    return None
+
+
 def call_now(call: Callable[..., None], *arguments: object) -> None:
     """Where the caller runs on the loop on which others wait."""
     call(*arguments)
@@ -35,7 +40,7 @@ class Surroundings:
     """`check` refuses a payload that no handler could run; `announce` is called after a commit.
 
     `bells` ring when something was announced, here or elsewhere. What waits by `ends`, `bells` and `rooms`
-    waits on one loop; `at_home` makes a call there.
+    waits on one loop; `at_home` makes a call there. `misfit` says why the schema does not fit, if so.
     """
 
     store: WorkflowStore
@@ -47,6 +52,7 @@ class Surroundings:
     bells: Bells = field(default_factory=Bells)
     rooms: Rooms = field(default_factory=Rooms)
     at_home: Callable[..., object] = call_now
+    misfit: Callable[[], str | None] = no_misfit
     tenant_id: TenantId = DEFAULT_TENANT
     graph_limits: GraphLimits = field(default_factory=GraphLimits)
     task_names: TaskNames = field(default_factory=TaskNames)

@@ -55,8 +55,12 @@ class Node:
         if self._worker is not None:
             self._worker.is_halted = self._is_unfit
 
+    def misfit(self) -> str | None:
+        """Why this process must not run on the schema as it was last seen, or None."""
+        return self._watch.reason if self._watch is not None else None
+
     def _is_unfit(self) -> bool:
-        return self._watch is not None and self._watch.is_unfit
+        return self.misfit() is not None
 
     def _failed(self) -> None:
         """Perhaps because the schema is another one now."""

@@ -24,11 +24,11 @@ class SchemaWatch:
     def __init__(self, look: Callable[[], Awaitable[str | None]]) -> None:
         self.wakeup = Wakeup()
         self._look = look
-        self._reason: str | None = None
+        self.reason: str | None = None
 
     @property
     def is_unfit(self) -> bool:
-        return self._reason is not None
+        return self.reason is not None
 
     async def step(self) -> timedelta:
         reason = await self._look()
@@ -36,5 +36,5 @@ class SchemaWatch:
             logger.error("The schema does not fit this process. Nothing is claimed or fired. %s", reason)
         elif self.is_unfit:
             logger.warning("the schema fits this process again")
-        self._reason = reason
+        self.reason = reason
         return EVERY if reason is None else AGAIN

@@ -1,0 +1,72 @@
+"""A claim that waits at a server, for a worker over HTTP, ends when something is due."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from gnomon.client import Ask, Client, Draft, leases
+from gnomon.client.leases import Ending
+from gnomon.client.surroundings import Surroundings
+from gnomon.client.waiting import Bells
+from gnomon.core.execution import ExecutionStatus, Failure, WorkerId
+from gnomon.core.job import Definition
+from gnomon.core.lease import ClaimRequest
+from gnomon.core.lifecycle import Failed
+from gnomon.core.retry import RetryPolicy
+from gnomon.engine.clock import StoreClock
+from gnomon.errors import SchemaMismatch
+from tests.integration.client.conftest import Office
+
+SOON = timedelta(milliseconds=50)
+
+
+@pytest.fixture
+async def client(office: Office, monkeypatch: pytest.MonkeyPatch) -> Client:
+    """A client by the clock of the database, where no poll finds anything in time."""
+    monkeypatch.setattr(leases, "LOOK_AGAIN", timedelta(hours=1))
+    clock, bells = StoreClock(office.store.clock), Bells()
+    await clock.learn()
+    return Client(Surroundings(office.store, clock, office.ids, announce=bells.ring, bells=bells))
+
+
+def request(office: Office) -> ClaimRequest:
+    return ClaimRequest(office.ids.next(office.clock.now()), WorkerId("ada"), frozenset({"report"}))
+
+
+async def test_it_gets_a_delayed_run_when_that_is_due(office: Office, client: Client) -> None:
+    job = await client.jobs.create(Draft("late", Definition("report")))
+    waiting = asyncio.create_task(client.leases.claim(request(office), wait=timedelta(hours=1)))
+    await asyncio.sleep(0)
+
+    async with asyncio.timeout(30):
+        run = await client.executions.enqueue(Ask(job.id, delay=SOON))
+        [handed] = await waiting
+    assert handed.leased.claim.execution_id == run.id
+
+
+async def test_it_gets_a_retry_when_the_backoff_is_over(office: Office, client: Client) -> None:
+    retry = RetryPolicy(backoff_base=SOON, jitter=0)
+    job = await client.jobs.create(Draft("late", Definition("report", retry=retry)))
+    await client.executions.enqueue(Ask(job.id))
+    [first] = await client.leases.claim(request(office))
+    waiting = asyncio.create_task(client.leases.claim(request(office), wait=timedelta(hours=1)))
+    await asyncio.sleep(0)
+
+    async with asyncio.timeout(30):
+        failed = Ending(first.leased.claim, Failed(Failure("oops", "no")))
+        await client.leases.complete(WorkerId("ada"), [failed])
+        [again] = await waiting
+    assert again.leased.claim.number == 2
+
+
+async def test_nothing_is_claimed_while_the_schema_does_not_fit(office: Office) -> None:
+    own = Surroundings(office.store, office.clock, office.ids, misfit=lambda: "The schema is too new.")
+    job = await office.client.jobs.create(Draft("late", Definition("report")))
+    run = await office.client.executions.enqueue(Ask(job.id))
+
+    with pytest.raises(SchemaMismatch, match="too new"):
+        await Client(own).leases.claim(request(office))
+    assert (await office.client.executions.get(run.id)).status is ExecutionStatus.QUEUED
