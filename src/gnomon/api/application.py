@@ -42,13 +42,13 @@ from gnomon.api.description import describe
 from gnomon.api.edge import Edge
 from gnomon.api.failures import answer, offered
 from gnomon.api.gate import Gate
-from gnomon.api.metrics import Metrics
 from gnomon.api.policy import Policy, Rate
 from gnomon.api.presence import Presence
 from gnomon.api.rates import Rates
 from gnomon.api.streams import Streams
-from gnomon.api.vitals import Vitals
 from gnomon.client import Client
+from gnomon.health.metrics import Metrics
+from gnomon.health.vitals import Vitals
 from gnomon.settings import ApiSettings
 from gnomon.store.events import SqlEvents
 from gnomon.store.reports import SqlReports

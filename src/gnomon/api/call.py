@@ -14,16 +14,16 @@ from litestar import Request
 
 from gnomon.api.callers import Caller, Callers
 from gnomon.api.reading import read_json
-from gnomon.api.vitals import Vitals
 from gnomon.client import Client
 from gnomon.core.idempotency import Idempotency
 from gnomon.errors import InvalidInput
+from gnomon.health.vitals import Vitals
 from gnomon.store.events import SqlEvents
 from gnomon.store.reports import SqlReports
 
 if TYPE_CHECKING:
-    from gnomon.api.metrics import Metrics
     from gnomon.api.streams import Streams
+    from gnomon.health.metrics import Metrics
 
 IF_MATCH = "If-Match"
 IDEMPOTENCY_KEY = "Idempotency-Key"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 
@@ -36,6 +36,7 @@ class RemoteEngine:
     clock: StoreClock
     telemetry: Telemetry
     recycler: Recycler
+    read_clock: Callable[[], Awaitable[datetime]]  # Asks the server.
 
 
 @asynccontextmanager
@@ -63,7 +64,8 @@ async def open_remote(
         stack.push_async_callback(store.close)
         what, patience = f"the server {address.url}", settings.startup.wait
         lease = await patiently(what, partial(_introduced, store, chosen), patience=patience)
-        clock = StoreClock(partial(store.workers.clock, own.boot), lease=lease)
+        read_clock = partial(store.workers.clock, own.boot)
+        clock = StoreClock(read_clock, lease=lease)
         await patiently(what, clock.learn, patience=patience)
 
         @asynccontextmanager
@@ -88,7 +90,7 @@ async def open_remote(
         )
         services: list[Service] = [ClockKeeper(clock)]
         node = parts.node(services, stack)
-        yield RemoteEngine(node, clock, telemetry, parts.recycler)
+        yield RemoteEngine(node, clock, telemetry, parts.recycler, read_clock)
 
 
 async def _introduced(store: RemoteStore, chosen: WorkerOptions) -> timedelta:

@@ -25,18 +25,18 @@ from granian.server.embed import Server
 from gnomon import __version__
 from gnomon.api import Api, application
 from gnomon.api.aside import Desk
-from gnomon.api.metrics import Inside, Metrics
 from gnomon.api.presence import Presence
-from gnomon.api.vitals import Vitals
 from gnomon.app.connection import connection_to
 from gnomon.app.desk import desk_for
 from gnomon.app.door import IS_SUPPORTED, Doorman, Limits, room_for_connections
 from gnomon.app.engine import Engine
-from gnomon.app.opening import is_in_memory, misfit, open_store
+from gnomon.app.opening import is_in_memory, open_store
+from gnomon.app.probes import inside_of, vitals_of
 from gnomon.app.process import installed_handlers
 from gnomon.client import Client
 from gnomon.client.keys import NewKey
 from gnomon.errors import InvalidInput
+from gnomon.health.metrics import Metrics
 from gnomon.settings import ApiSettings, Settings
 
 logger = logging.getLogger(__name__)
@@ -67,12 +67,12 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
             await _show_first_key(connection.client, show)
             api = Api(
                 client=connection.client,
-                vitals=_vitals(engine),
+                vitals=vitals_of(engine),
                 settings=settings.api,
                 new_request_id=_request_ids(),
                 events=engine.store.events,
                 reports=engine.store.reports,
-                metrics=Metrics(_inside(engine)),
+                metrics=Metrics(inside_of(engine)),
                 version=__version__,
                 presence=Presence(
                     per_address=settings.api.connections_per_address,
@@ -99,31 +99,6 @@ async def _show_first_key(client: Client, show: Show) -> None:
     first = await client.keys.create_first()
     if first is not None:
         show(first)
-
-
-def _inside(engine: Engine) -> Inside:
-    telemetry, signs = engine.telemetry, engine.node.signs
-
-    def gauges() -> dict[str, float | None]:
-        age, shards = signs.age("Worker"), engine.shards_held()
-        return {
-            "last_poll_age": None if age is None else age.total_seconds(),
-            "shards": None if shards is None else len(shards),
-        }
-
-    return Inside(
-        lambda: {
-            **{str(what): count for what, count in telemetry.counts.items()},
-            "scheduler_errors": signs.failed["Scheduler"],
-        },
-        lambda: {"queued": telemetry.queued, "ran": telemetry.ran, "late": telemetry.late},
-        gauges,
-    )
-
-
-def _vitals(engine: Engine) -> Vitals:
-    schema, age = partial(misfit, engine.store), engine.node.signs.age
-    return Vitals(engine.clock.now, engine.store.clock, engine.store.schedules, schema, age)
 
 
 @asynccontextmanager

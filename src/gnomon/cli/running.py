@@ -243,7 +243,23 @@ def worker(
 
 
 def _run(settings: Settings, role: Role, name: str) -> None:
-    asyncio.run(run_process(settings, role, beside=lambda engine: _told(engine, settings, name)))
+    @asynccontextmanager
+    async def beside(engine: Engine) -> AsyncIterator[None]:
+        async with _probes(engine, settings), _told(engine, settings, name):
+            yield
+
+    asyncio.run(run_process(settings, role, beside=beside))
+
+
+def _probes(engine: Engine | RemoteEngine, settings: Settings) -> AbstractAsyncContextManager[None]:
+    """Imported only where they are wanted: the library for metrics is not small."""
+    if settings.health.port is None:
+        return nullcontext()
+    from gnomon.app.probes import probes_of, remote_probes_of
+
+    if isinstance(engine, RemoteEngine):
+        return remote_probes_of(engine, settings.health)
+    return probes_of(engine, settings.health)
 
 
 def _run_remotely(settings: Settings) -> None:
@@ -251,7 +267,7 @@ def _run_remotely(settings: Settings) -> None:
 
     @asynccontextmanager
     async def beside(engine: RemoteEngine) -> AsyncIterator[None]:
-        async with telling(engine.telemetry, Nameless(), engine.clock):
+        async with _probes(engine, settings), telling(engine.telemetry, Nameless(), engine.clock):
             logger.info("worker is up", extra={"server": address.url, "version": __version__})
             yield
         logger.info("worker has ended")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from gnomon.core.execution import ExecutionId
 from gnomon.core.firing import plan
@@ -33,6 +34,7 @@ AHEAD = timedelta(milliseconds=300)
 AHEAD_MAX = 2000
 
 
+Answer = TypeVar("Answer")
 ClosedDates = Mapping[tuple[TenantId, str | None], frozenset[date]]
 
 
@@ -93,7 +95,7 @@ class Scheduler:
         if await self._fire_planned(now):
             return NOW
         self._passed_over = {job: until for job, until in self._passed_over.items() if now < until}
-        next_due = await self._schedules.next_due(passed_over=self._passed_over)
+        next_due = await self._asked(self._schedules.next_due(passed_over=self._passed_over))
         if next_due is None:
             return self._poll
         if next_due - now > AHEAD:
@@ -102,8 +104,8 @@ class Scheduler:
             await self._look_ahead(next_due)
             return max(NOW, next_due - self._clock.now())
         shards = None if now - next_due > OVERDUE else self._shards()
-        due = await self._schedules.due(
-            now=now, limit=self._batch, shards=shards, passed_over=self._passed_over
+        due = await self._asked(
+            self._schedules.due(now=now, limit=self._batch, shards=shards, passed_over=self._passed_over)
         )
         for one in due.unreadable:
             self._pass_over(one.job_id, f"cannot be read: {one.reason}")
@@ -114,6 +116,14 @@ class Scheduler:
             # None taken: somebody else fires these jobs, or holds them for a reason of their own.
             return NOW if await self._fire(firings, now=now) else OTHERS_TURN
         return NOW if due.jobs or due.unreadable else OTHERS_TURN
+
+    async def _asked(self, question: Awaitable[Answer]) -> Answer:
+        """Notes how long the store took to answer."""
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        answer = await question
+        self._telemetry.polled.add(loop.time() - begun)
+        return answer
 
     async def _look_ahead(self, at: datetime) -> None:
         """Plan what is due at an instant to come. Who changes such a job meanwhile makes its plan void.

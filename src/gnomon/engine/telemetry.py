@@ -87,6 +87,7 @@ class Telemetry:
         self.queued = Spans()  # From due to started.
         self.ran = Spans()  # From started to ended, each attempt.
         self.late = Spans()  # From nominal time to fired.
+        self.polled = Spans()  # How long the store took to say what is due.
         self.listeners: list[Listener] = []
         # Called with what a worker has decided about attempts, before it is written; for those who judge.
         self.on_decisions: list[DecisionListener] = []

@@ -119,6 +119,22 @@ class DagSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class HealthSettings:
+    """Of processes without an API."""
+
+    host: str = setting(
+        Text("the address of an interface of this machine, such as 127.0.0.1 or 0.0.0.0"),
+        "127.0.0.1",
+        "Where a scheduler or a worker without an API serves its probes and metrics.",
+    )
+    port: int | None = setting(
+        Maybe("off", Whole(1, 65_535)),
+        None,
+        "The port of these probes and metrics. With off, there are none.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     format: LogFormat = setting(
         OneOf(LogFormat),
@@ -241,6 +257,7 @@ class Settings:
     retention: RetentionPolicy = section(RetentionPolicy, "retention", each=_days)
     dag: DagSettings = section(DagSettings, "dag")
     api: ApiSettings = section(ApiSettings, "api")
+    health: HealthSettings = section(HealthSettings, "health")
     log: LogSettings = section(LogSettings, "log")
     handlers: HandlerSettings = section(HandlerSettings, "")
 

@@ -13,8 +13,6 @@ import httpx
 import pytest
 
 from gnomon.api import Api, application
-from gnomon.api.metrics import Metrics
-from gnomon.api.vitals import Vitals
 from gnomon.app import open_database
 from gnomon.client import Client, Ends
 from gnomon.client.surroundings import Surroundings
@@ -30,6 +28,8 @@ from gnomon.engine.scheduler import Scheduler
 from gnomon.engine.telemetry import Telemetry
 from gnomon.handlers.discovery import discover
 from gnomon.handlers.registry import Registry
+from gnomon.health.metrics import Metrics
+from gnomon.health.vitals import Vitals
 from gnomon.settings import ApiSettings, HandlerSettings
 from gnomon.store.base import Decision
 from gnomon.store.hints import Topic

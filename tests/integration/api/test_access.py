@@ -11,8 +11,8 @@ from litestar import get
 from gnomon.api import ROUTES, application
 from gnomon.api.callers import REMEMBERED
 from gnomon.api.failures import CLOSE_CODES
-from gnomon.api.health import STEP_AGE_MAX
 from gnomon.core.keys import Scope
+from gnomon.health.checks import STEP_AGE_MAX
 from tests.integration.api.conftest import Office, problem
 
 WS = "WS"
