@@ -20,8 +20,8 @@ NOT_OURS = {".git", ".venv", ".bench", "__pycache__", ".hypothesis", "node_modul
 # Each layer may import itself and the ones before it.
 # The proof stands left of the core: it cannot share a mistake with what it judges.
 LAYERS = [
-    "errors", "proof", "core", "logs", "settings", "handlers", "store", "engine", "client", "api", "app",
-    "testing", "cli",
+    "errors", "proof", "core", "logs", "settings", "handlers", "store", "engine", "client", "health", "api",
+    "app", "testing", "cli",
 ]  # fmt: skip
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
