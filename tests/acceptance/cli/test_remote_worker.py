@@ -13,6 +13,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
+import httpx
+import pytest
+
 from gnomon.client.remote.wire import Address
 from gnomon.client.remote.work_store import RemoteStore
 from gnomon.core.document import Document
@@ -50,6 +53,18 @@ def worker(desk: Desk, queue: str, key: str) -> Iterator[subprocess.Popen[str]]:
 def worker_key(desk: Desk) -> str:
     key: str = desk.json("key", "create", "a worker", "--scope", "worker")["key"]
     return key
+
+
+def test_it_serves_probes_where_it_is_told_to(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    monkeypatch.setenv("GNOMON_HEALTH_PORT", str(port))
+    with worker(desk, "probed", worker_key(desk)) as process:
+        assert process.stderr is not None
+        while "probes and metrics at" not in process.stderr.readline():
+            assert process.poll() is None
+        ready = httpx.get(f"http://127.0.0.1:{port}/readyz").json()
+        assert ready["checks"].keys() == {"server", "claim"}
+        assert "gnomon_runs_started_total" in httpx.get(f"http://127.0.0.1:{port}/metrics").text
 
 
 def test_it_runs_what_fits_and_drains(desk: Desk) -> None:
