@@ -56,8 +56,7 @@ class Claimer:
         self._emptied_at = FIRST_INSTANT
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Row]:
-        looks_first = self._took_all or request.is_counted
-        if looks_first and not request.is_repeat and not await self._may_find_something(request, now):
+        if self._took_all and not request.is_repeat and not await self._may_find_something(request, now):
             return []
         try:
             rows = await self._claim(request, now=now, lease_until=lease_until)
@@ -77,8 +76,8 @@ class Claimer:
 
     async def _may_find_something(self, request: ClaimRequest, now: datetime) -> bool:
         """Behind who took all there is mostly nothing: a look costs a tenth of a claim."""
-        if self._database.dead_rows_linger and not request.is_counted:
-            return True  # There, a look is a round trip as a claim is; a counted claim is several.
+        if self._database.dead_rows_linger:
+            return True  # There, a look is a round trip as a claim is.
         # Not a `read`, which is a hop to another thread.
         [row] = await self._database.fetch("claimable", request_id=request.id, now=now)
         return bool(row["claimable"])
