@@ -81,9 +81,10 @@ def test_an_error_is_one_line_without_a_traceback_or_a_password(
 ) -> None:
     answer = gnomon(tmp_path, *words)
     assert answer.returncode == exit_code
-    [line] = answer.stderr.splitlines()
+    *warnings, line = answer.stderr.splitlines()
     assert re.fullmatch(r"gnomon: .+ \[[A-Z_]+\]", line)
     assert "secret" not in answer.stdout + answer.stderr
+    assert len(warnings) == any("secret" in word for word in words)  # A password is not for arguments.
 
 
 def test_every_setting_is_shown_with_where_it_came_from(tmp_path: Path) -> None:
@@ -210,7 +211,7 @@ async def test_check_names_the_server_and_every_refusal(
 def test_a_wrong_password_is_one_line_too(postgres: StartServer, tmp_path: Path) -> None:
     server = postgres(BUNDLED)
     url = server.tcp_dsn().replace(server.password, "wrong")
-    answer = gnomon(tmp_path, "db", "check", "--database", url)
+    answer = gnomon(tmp_path, "db", "check", DATABASE_URL=url)
     assert answer.returncode == 1
     [line] = answer.stderr.splitlines()
     assert line.startswith("gnomon: PostgreSQL does not let us in: password authentication failed")

@@ -43,7 +43,7 @@ async def post_raw(office: Office, body: bytes) -> httpx.Response:
         (4, "*/-1 * * * *"),
         (4, "5-1 * * * *"),
         (6, "* * * *"),
-        (6, "* * * * * * *"),
+        (6, "* * * * * * * *"),
         (7, "@reboot"),
         (8, "0 9 * * MON#6"),
         (8, "0 9 ! * *"),

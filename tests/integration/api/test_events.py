@@ -254,7 +254,8 @@ async def test_the_figures_are_those_of_the_store_and_of_this_node(office: Offic
     job = await office.job()
     for _ in range(3):
         await office.run(job["job_id"])
-    await office.register(slots=5)
+    worker = {"worker_id": "ada", "capacity": 5, "kinds": ["report"]}
+    assert (await office.http.post("/v1/workers", json=worker)).status_code == 200
     done, *_ = await office.claim()
     await office.end(done, Failed(Failure("oops", "No."), permanent=True))
     await office.run(job["job_id"], delay_seconds=60)

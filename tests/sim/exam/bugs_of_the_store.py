@@ -54,7 +54,7 @@ BUGS = (
     bug(
         "a claim that is asked again is answered with nothing",
         "store/executions.py",
-        'rows = await self._database.read("claimed", request_id=request.id)',
+        'rows = await self._database.read("claimed", request_id=request.id, worker=request.worker)',
         "rows = []",
         caught_by="tests/contract/test_claims.py",
     ),
@@ -181,8 +181,8 @@ BUGS = (
     bug(
         "a tenant may have one more than its limit",
         "store/claimer.py",
-        'max(0, min(wanted, row["room"]))',
-        'max(0, min(wanted, row["room"] + 1))',
+        'rooms += [] if row["room"] is None else [row["room"]]',
+        'rooms += [] if row["room"] is None else [row["room"] + 1]',
         caught_by="tests/contract/test_tenant_limits.py",
     ),
 )
