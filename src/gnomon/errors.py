@@ -150,7 +150,7 @@ class Forbidden(GnomonError):
     http_status = 403
 
     def __init__(self, scope: str) -> None:
-        super().__init__(f"This key does not have the scope {scope!r}, which this call needs.")
+        super().__init__(f"This key does not have the scope {str(scope)!r}, which this call needs.")
         self.scope = scope
 
     @property

@@ -68,12 +68,9 @@ async def list_dag_revisions(
     """Newest first, each with its definition."""
     dag = await request.verbs.dags.get(read_dag_id(dag_id))
     cursors = Cursors(request.verbs.tenant_id, "dag-revisions", dag.job.id)
-    before = cursors.read(cursor)
-    found = await request.verbs.dags.revisions(
-        dag.job.id, limit=limit, before=None if before is None else int.from_bytes(before, "big")
-    )
+    found = await request.verbs.dags.revisions(dag.job.id, limit=limit, before=cursors.read_number(cursor))
     is_last = len(found) < limit or found[-1].number == 1
-    following = None if is_last else cursors.write(found[-1].number.to_bytes(4, "big"))
+    following = cursors.write_number(None if is_last else found[-1].number)
     return RevisionPage(revisions=[_revision(one) for one in found], next_cursor=following)
 
 

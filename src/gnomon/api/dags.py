@@ -17,6 +17,7 @@ from gnomon.api.ids import Cursors
 from gnomon.api.ids import dag_id as read_dag_id
 from gnomon.api.policy import READS, WRITES, WRITES_MANY
 from gnomon.api.reading import Answer, Body, Form
+from gnomon.api.words import in_words, words_of_tasks
 from gnomon.core.dag import Dag
 from gnomon.core.document import check_name
 from gnomon.core.job import JobStatus
@@ -79,7 +80,8 @@ class DagPage(Answer):
 @post("/v1/dags", policy=WRITES_MANY, dto=Body[NewDag], return_dto=None)
 async def create_dag(data: JSONBody[NewDag], request: Call) -> Response[DagDetails]:
     """Keep a workflow. What could never run is refused, with the task and the reason."""
-    dag = await request.verbs.dags.create(_document(data), idempotency=await request.idempotency())
+    with in_words(lambda: words_of_tasks(data.tasks)):
+        dag = await request.verbs.dags.create(_document(data), idempotency=await request.idempotency())
     return await _tagged(dag, request, status_code=201, headers={"Location": f"/v1/dags/{dag.job.id}"})
 
 
@@ -119,12 +121,13 @@ async def update_dag(
     dag_id: FromPath[str], data: JSONBody[ChangedDag], request: Call
 ) -> Response[DagDetails]:
     """A new revision, from a whole definition. Runs that exist stay on theirs."""
-    dag = await request.verbs.dags.update(
-        read_dag_id(dag_id),
-        _document(data),
-        version=request.version(data.version),
-        idempotency=await request.idempotency(),
-    )
+    with in_words(lambda: words_of_tasks(data.tasks)):
+        dag = await request.verbs.dags.update(
+            read_dag_id(dag_id),
+            _document(data),
+            version=request.version(data.version),
+            idempotency=await request.idempotency(),
+        )
     return await _tagged(dag, request)
 
 

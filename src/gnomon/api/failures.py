@@ -117,6 +117,8 @@ def _invalid(request: Request[Any, Any, Any], error: ValidationException) -> Inv
     extra = error.extra
     if isinstance(extra, list) and extra and isinstance(extra[0], dict):
         name = str(extra[0].get("key", "request"))
+        if name == "data":  # What the framework calls the body, and has only if there is none.
+            return InvalidInput("body", "is missing; send a JSON object.")
         parameter = request.route_handler.parsed_fn_signature.parameters.get(name)
         words = [] if parameter is None else allowed(parameter.annotation, "")
         return InvalidInput(name, f"{extra[0].get('message', '')}{one_of(words)}")

@@ -10,6 +10,7 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
 from collections.abc import Callable
+from datetime import datetime
 from hashlib import blake2b
 from hmac import compare_digest
 from typing import TypeVar
@@ -22,6 +23,7 @@ from gnomon.core.backfill import BackfillId
 from gnomon.core.dag import RunId
 from gnomon.core.document import check_name
 from gnomon.core.execution import ExecutionId, WorkerId
+from gnomon.core.instants import instant_text, parse_instant
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.keys import KeyId
 from gnomon.errors import (
@@ -39,6 +41,7 @@ from gnomon.errors import (
 
 _TASK = re.compile(r"(/v1/dag-runs/[^/]+/tasks/)(.+)(/[^/]+)", re.DOTALL)
 _MARK_BYTES = 8
+_ID_BYTES = 16
 _ID_LENGTH = 36
 _SHOWN_MAX = 64
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -113,18 +116,68 @@ def _id(text: str, kind: Callable[[UUID], Id], missing: type[NotFound]) -> Id:
 
 
 class Cursors:
-    """The cursors of one list, as one caller asked for it."""
+    """The cursors of one list, as one caller asked for it.
+
+    The mark tells a caller that a cursor comes from another list. It keeps no secret, so a caller can make a
+    cursor of any bytes: each reader takes only what its kind of position can be, and refuses the rest.
+    """
 
     def __init__(self, tenant_id: TenantId, *asked: object) -> None:
         self._key = blake2b(repr((tenant_id.hex, asked)).encode(), digest_size=32).digest()
 
-    def write(self, position: bytes | None) -> str | None:
+    def write_id(self, id: UUID | None) -> str | None:
+        return None if id is None else self._write(id.bytes)
+
+    def read_id(self, text: str | None) -> UUID | None:
+        """Raises InvalidInput, as the other readers do."""
+        position = self._read(text)
         if position is None:
             return None
+        if len(position) != _ID_BYTES:
+            raise self._foreign()
+        return UUID(bytes=position)
+
+    def write_name(self, name: str | None) -> str | None:
+        return None if name is None else self._write(name.encode())
+
+    def read_name(self, text: str | None) -> str | None:
+        position = self._read(text)
+        if position is None:
+            return None
+        try:
+            name = position.decode()
+            check_name(name, field="cursor")
+        except (UnicodeDecodeError, InvalidInput):
+            raise self._foreign() from None
+        return name
+
+    def write_number(self, number: int | None) -> str | None:
+        return self.write_name(None if number is None else str(number))
+
+    def read_number(self, text: str | None) -> int | None:
+        name = self.read_name(text)
+        if name is None:
+            return None
+        if not _NUMBER.fullmatch(name):
+            raise self._foreign()
+        return int(name)
+
+    def write_instant(self, instant: datetime | None) -> str | None:
+        return self.write_name(None if instant is None else instant_text(instant))
+
+    def read_instant(self, text: str | None) -> datetime | None:
+        name = self.read_name(text)
+        if name is None:
+            return None
+        try:
+            return parse_instant(name, field="cursor")
+        except InvalidInput:
+            raise self._foreign() from None
+
+    def _write(self, position: bytes) -> str:
         return urlsafe_b64encode(self._mark(position) + position).decode().rstrip("=")
 
-    def read(self, text: str | None) -> bytes | None:
-        """Raises InvalidInput."""
+    def _read(self, text: str | None) -> bytes | None:
         if text is None:
             return None
         try:
@@ -133,15 +186,13 @@ class Cursors:
             kept = b""
         position = kept[_MARK_BYTES:]
         if not compare_digest(kept[:_MARK_BYTES], self._mark(position)):
-            raise InvalidInput("cursor", "does not come from this list with these filters.")
+            raise self._foreign()
         return position
-
-    def write_id(self, id: UUID | None) -> str | None:
-        return self.write(None if id is None else id.bytes)
-
-    def read_id(self, text: str | None) -> UUID | None:
-        position = self.read(text)
-        return None if position is None else UUID(bytes=position)
 
     def _mark(self, position: bytes) -> bytes:
         return blake2b(position, digest_size=_MARK_BYTES, key=self._key).digest()
+
+    def _foreign(self) -> InvalidInput:
+        return InvalidInput(
+            "cursor", "does not come from this list with these filters; send `next_cursor` as you got it."
+        )

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from gnomon.api.retry_forms import Retry, choice, retry_of
-from gnomon.api.schedule_forms import NestedSchedule, Number, Text, Times, Whole, given, schedule_of
+from gnomon.api.retry_forms import Retry, retry_of, words_of_retry
+from gnomon.api.schedule_forms import (
+    NestedSchedule,
+    Number,
+    Text,
+    Times,
+    Whole,
+    given,
+    schedule_of,
+    words_of_times,
+)
+from gnomon.api.words import Words
 from gnomon.client import Draft
+from gnomon.core.choices import choice
 from gnomon.core.document import JSON, Document, check_name
 from gnomon.core.instants import parse_seconds
 from gnomon.core.job import Definition, Delivery, JobId
-from gnomon.core.schedule import Schedule
 from gnomon.errors import InvalidInput
 
 NAMES_MAX = 256
@@ -74,8 +84,7 @@ def definition_of(form: JobForm, before: Definition | None, *, now: datetime) ->
     """What a form makes of the definition before, or of none. The same one if it says nothing about it."""
     said = given(form)
     nested = said.pop("schedule", None)
-    times = {name: said[name] for name in said if name in _TIMES or name in ("job_type", "cron_expression")}
-    schedule = schedule_of(times, nested, now=now, before=before.schedule if before else None)
+    schedule = schedule_of(_times(said), nested, now=now, before=before.schedule if before else None)
     base = before or Definition("dummy")
     changes: dict[str, Any] = {"schedule": schedule, "retry": retry_of(said, base.retry)}
     changes |= {name: said[name] for name in _PLAIN if said.get(name) is not None}
@@ -93,13 +102,20 @@ def definition_of(form: JobForm, before: Definition | None, *, now: datetime) ->
     return replace(base, **changes)
 
 
-def schedule_alone(form: JobForm | NestedSchedule, *, now: datetime) -> Schedule:
-    """For a preview: only what is said about times."""
+def words_of_job(form: JobForm) -> Words:
+    """How this form calls what the core and the handlers name when they refuse it."""
     said = given(form)
-    nested = said.pop("schedule", None)
-    return schedule_of(
-        {name: value for name, value in said.items() if name != "type" or value}, nested, now=now
-    )
+    words = words_of_times(_times(said), said.get("schedule")) | words_of_retry(said)
+    payload = said.get("payload")
+    if isinstance(payload, dict) and "endpoint" in payload:
+        words["payload.url"] = "payload.endpoint"
+        if "json" not in payload:
+            words["payload.json"] = "payload.body"
+    return words
+
+
+def _times(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: said[name] for name in said if name in _TIMES or name in ("job_type", "cron_expression")}
 
 
 def _payload(payload: Any, kind: str | None) -> tuple[str, JSON]:

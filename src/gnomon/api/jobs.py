@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Annotated, TypeVar
 from uuid import UUID
 
@@ -26,10 +27,11 @@ from gnomon.api.job_answers import (
     job_details,
     job_fields,
 )
-from gnomon.api.job_forms import JobPatch, NewJob, definition_of, draft_of
+from gnomon.api.job_forms import JobPatch, NewJob, definition_of, draft_of, words_of_job
 from gnomon.api.policy import READS, WRITES, WRITES_MANY
 from gnomon.api.reading import Answer, Body, Form
 from gnomon.api.schedule_forms import TYPES
+from gnomon.api.words import in_words
 from gnomon.client import Client
 from gnomon.core.document import check_name
 from gnomon.core.instants import parse_instant
@@ -61,8 +63,9 @@ class Seen(Form):
 @post("/v1/jobs", policy=WRITES, dto=Body[NewJob], return_dto=None)
 async def create_job(data: JSONBody[NewJob], request: Call) -> Response[JobAnswer]:
     """Make a job. Send an `Idempotency-Key`, and a call that is repeated makes one job."""
-    draft = await draft_of(data, Dependencies(request.verbs).ids, now=request.now)
-    job = await request.verbs.jobs.create(draft, idempotency=await request.idempotency())
+    with in_words(lambda: words_of_job(data)):
+        draft = await draft_of(data, Dependencies(request.verbs).ids, now=request.now)
+        job = await request.verbs.jobs.create(draft, idempotency=await request.idempotency())
     return tagged(job, job_answer(job), status_code=201, headers={"Location": f"/v1/jobs/{job.id}"})
 
 
@@ -74,11 +77,10 @@ async def create_jobs(data: JSONBody[NewJobs], request: Call) -> JobsMade:
     resolve = Dependencies(request.verbs).ids
     drafts = []
     for number, form in enumerate(data.jobs):
-        try:
-            drafts.append(await draft_of(form, resolve, now=request.now))
-        except InvalidInput as error:
-            error.field = f"jobs[{number}].{error.field}"
-            raise
+        with in_words(partial(words_of_job, form), under=f"jobs[{number}]."):
+            draft = await draft_of(form, resolve, now=request.now)
+            request.verbs.jobs.check(draft.definition)
+            drafts.append(draft)
     jobs = await request.verbs.jobs.create_many(drafts, idempotency=await request.idempotency())
     return JobsMade(jobs=[job_answer(job) for job in jobs])
 
@@ -124,16 +126,17 @@ async def update_job(job_id: FromPath[str], data: JSONBody[JobPatch], request: C
     jobs, own_id = request.verbs.jobs, read_job_id(job_id)
     version = request.version(data.version)
     before = await jobs.get(own_id)
-    definition = definition_of(data, before.definition, now=request.now)
-    job = await jobs.update(
-        own_id,
-        version=version,
-        name=_said(data.name),
-        definition=None if definition == before.definition else definition,
-        tags=_said_list(data.tags),
-        dependencies=await Dependencies(request.verbs).change(data.dependencies),
-        idempotency=await request.idempotency(),
-    )
+    with in_words(lambda: words_of_job(data)):
+        definition = definition_of(data, before.definition, now=request.now)
+        job = await jobs.update(
+            own_id,
+            version=version,
+            name=_said(data.name),
+            definition=None if definition == before.definition else definition,
+            tags=_said_list(data.tags),
+            dependencies=await Dependencies(request.verbs).change(data.dependencies),
+            idempotency=await request.idempotency(),
+        )
     return tagged(job, job_answer(job))
 
 

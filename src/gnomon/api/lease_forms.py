@@ -11,8 +11,9 @@ from msgspec import UNSET
 
 from gnomon.api.execution_answers import raw
 from gnomon.api.reading import Answer, Form
-from gnomon.api.retry_forms import choice, shown_retry
+from gnomon.api.retry_forms import shown_retry
 from gnomon.client.leases import Handed, Written
+from gnomon.core.choices import choice
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, Failure
 from gnomon.core.instants import parse_instant, parse_seconds, seconds_of
@@ -228,7 +229,7 @@ def line_of(one: LineOne, now: datetime) -> LogLine:
         claim_of(one),
         one.number,
         now if one.at is None else parse_instant(one.at, field="at"),
-        choice(LogLevel, one.level.upper(), field="level"),
+        choice(LogLevel, one.level, field="level"),
         cut_line(one.message),
         None if one.context is UNSET else Document.of(one.context, field="context"),
     )

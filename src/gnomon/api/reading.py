@@ -1,22 +1,20 @@
 """From the bytes of a request to a struct: strict, so that nothing is silently changed or dropped.
 
-Python's own parser has the last word about the JSON, because it tells of every pair of an object: a key that
-is there twice is a mistake, and which of the two counts is nobody's to guess. Where no such doubt is
-possible, a quicker parser reads the same.
+`parse_json` has the last word about the JSON: it refuses a key that is there twice and a number that would
+change. Where no such doubt is possible, a quicker parser reads the same.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from litestar.dto import AbstractDTO
 
-from gnomon.core.choices import allowed, one_of
+from gnomon.core.choices import allowed, beside, fields_at, one_of
 from gnomon.core.document import NESTING_MAX, Document
+from gnomon.core.json_text import parse_json
 from gnomon.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -31,11 +29,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _PLACE = re.compile(r" - at `(?:key in )?\$(?P<path>.*?)`$")
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
 _FIELD = re.compile(r"field `(?P<name>[^`]+)`")
 _MINUS_ZERO = re.compile(rb"(?:^|[\s\[:,])-0")
-_MANY_DIGITS = b"0" * 19
-_DIGITS_ALIKE = bytes.maketrans(b"123456789", b"000000000")
-DIGITS_MAX = 300  # Below the 1024 bits that a document holds.
+# What a double may not hold: more than 15 digits, and an exponent of three.
+_MANY_DIGITS = b"0" * 17
+_DIGITS_ALIKE = bytes.maketrans(b"123456789.", b"0000000000")
+_LONG_EXPONENT = re.compile(rb"(?:^|[\s\[:,])-?[0-9][0-9.]*[eE][+-]?[0-9]{3}")
 QUICK_BYTES_MAX = 64 * 1024
 # The quick parser holds all threads up until it is done. The other one lets them have their turns.
 QUICK_BODY_BYTES_MAX = 1024 * 1024
@@ -60,12 +60,7 @@ def read_json(body: bytes) -> Any:
     value = _read_quickly(body)
     if value is not msgspec.UNSET:
         return value
-    try:
-        return _decode(text)
-    except RecursionError:
-        raise InvalidInput("body", f"nested deeper than {NESTING_MAX} levels.") from None
-    except json.JSONDecodeError as error:
-        raise InvalidInput("body", f"is not JSON: {error.msg}, at character {error.pos}.") from None
+    return parse_json(text, field="")
 
 
 def read(body: bytes, into: type[T]) -> T:
@@ -83,6 +78,10 @@ def convert(value: Any, into: type[T]) -> T:
         place = _PLACE.search(text)
         path = place["path"].lstrip(".") if place else ""
         named = _FIELD.search(text)
+        if unknown := _UNKNOWN.fullmatch(_PLACE.sub("", text)):
+            name = unknown["name"]
+            reason = f"is not a field here.{beside(name, fields_at(into, path))}"
+            raise InvalidInput(f"{path}.{name}".lstrip("."), reason) from None
         words = one_of(allowed(into, path))
         if named:
             path = f"{path}.{named['name']}".lstrip(".")
@@ -114,6 +113,7 @@ def _read_quickly(body: bytes) -> Any:
         or b"\\u" in body
         or (b"-0" in body and _MINUS_ZERO.search(body))
         or _MANY_DIGITS in body.translate(_DIGITS_ALIKE)
+        or _LONG_EXPONENT.search(body)
     )
     if is_doubtful:
         return msgspec.UNSET
@@ -124,41 +124,6 @@ def _read_quickly(body: bytes) -> Any:
         return msgspec.UNSET
     # A key that is there twice is in the value once, so a colon is missing.
     return value if again.count(b":") == body.count(b":") else msgspec.UNSET
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise InvalidInput(key[:100], "is there twice in one object.")
-            seen.add(key)
-    return found
-
-
-def _constant(word: str) -> Any:
-    raise InvalidInput("body", f"{word} is not JSON.")
-
-
-def _integer(digits: str) -> int:
-    if digits == "-0":
-        raise InvalidInput("body", "-0 would come back as 0; send 0, or a string.")
-    if len(digits) > DIGITS_MAX:
-        raise InvalidInput("body", f"an integer of more than {DIGITS_MAX} digits; send it as a string.")
-    return int(digits)
-
-
-def _number(digits: str) -> float:
-    number = float(digits)
-    if not isfinite(number):
-        raise InvalidInput("body", f"{digits[:40]} is too large for a number; send it as a string.")
-    return number
-
-
-_decode = json.JSONDecoder(
-    object_pairs_hook=_pairs, parse_constant=_constant, parse_int=_integer, parse_float=_number
-).decode
 
 
 class Body(AbstractDTO[T]):

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from enum import StrEnum
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import UNSET, UnsetType
 
 from gnomon.api.reading import Form
 from gnomon.api.schedule_forms import Number, Text, Whole, given
+from gnomon.api.words import Words
+from gnomon.core.choices import choice
 from gnomon.core.instants import parse_seconds, whole
-from gnomon.core.retry import Backoff, RetryPolicy, to_document
+from gnomon.core.retry import ATTEMPTS_MAX, Backoff, RetryPolicy, to_document
 from gnomon.errors import InvalidInput
 
 REMEMBERED = 4096  # Most jobs say the same about retries.
-
-E = TypeVar("E", bound=StrEnum)
 
 _FIELDS = {
     "max_attempts": "max_attempts",
@@ -29,6 +28,7 @@ _FIELDS = {
     "jitter": "jitter",
     "retry_on": "retry_on",
 }
+_OTHER_WORDS = {"max_attempts": "max_retries", "backoff_seconds": "initial_delay_seconds"}
 
 
 class Retry(Form):
@@ -58,9 +58,25 @@ def retry_of(said: dict[str, Any], before: RetryPolicy) -> RetryPolicy:
     return replace(before, **{_FIELDS[name]: _read(name, value) for name, value in wanted.items()})
 
 
+def words_of_retry(said: Mapping[str, Any]) -> Words:
+    """How a caller calls what the core calls `retry_policy` and its fields."""
+    words: Words = {}
+    for name in ("retry_config", "retry_policy"):
+        policy = said.get(name)
+        if isinstance(policy, Retry):
+            words["retry_policy"] = name
+            for ours, theirs in _OTHER_WORDS.items():
+                if getattr(policy, ours) is UNSET and getattr(policy, theirs) is not UNSET:
+                    words[f"retry_policy.{ours}"] = f"{name}.{theirs}"
+    return words
+
+
 def _in_our_words(wanted: dict[str, Any]) -> dict[str, Any]:
     wanted = {name: value for name, value in wanted.items() if value is not None or name == "retry_on"}
     retries = wanted.pop("max_retries", None)
+    if retries is not None and not 0 <= retries < ATTEMPTS_MAX:
+        reason = f"{retries} is not a whole number from 0 to {ATTEMPTS_MAX - 1}."
+        raise InvalidInput("retry_policy.max_retries", reason)
     if retries is not None and wanted.setdefault("max_attempts", retries + 1) != retries + 1:
         raise InvalidInput("retry_policy.max_retries", "must be one less than `max_attempts`.")
     delay = wanted.pop("initial_delay_seconds", None)
@@ -76,12 +92,6 @@ def _read(name: str, value: Any) -> Any:
     if name.endswith("_seconds"):
         return parse_seconds(value, field=field)
     return frozenset(value) if name == "retry_on" and value is not None else value
-
-
-def choice(choices: type[E], value: str, *, field: str) -> E:
-    if value not in set(choices):
-        raise InvalidInput(field, f"{value[:100]!r} is not one of {', '.join(choices)}.")
-    return choices(value)
 
 
 @lru_cache(REMEMBERED)

@@ -26,7 +26,7 @@ from gnomon.api.reading import Answer, Body, Form, document_of
 from gnomon.client import Ask
 from gnomon.client.explaining import Explanation
 from gnomon.core.execution import ExecutionStatus
-from gnomon.core.instants import instant_text, parse_instant, parse_seconds
+from gnomon.core.instants import parse_instant, parse_seconds
 from gnomon.core.job import JobId
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT, check_batch
 from gnomon.core.occurrence import Occurrence
@@ -142,12 +142,10 @@ async def list_occurrences(
     """Every nominal time that has come, newest first, and whether it fired or why not."""
     verbs, own_id = request.verbs, read_job_id(job_id)
     cursors = Cursors(verbs.tenant_id, "occurrences", own_id)
-    position = cursors.read(cursor)
-    before = None if position is None else parse_instant(position.decode(), field="cursor")
-    found = await verbs.jobs.occurrences(own_id, limit=limit, before=before)
-    last = instant_text(found[-1].nominal_time).encode() if len(found) == limit else None
+    found = await verbs.jobs.occurrences(own_id, limit=limit, before=cursors.read_instant(cursor))
+    last = found[-1].nominal_time if len(found) == limit else None
     shown = [_occurrence(one) for one in found]
-    return OccurrencePage(occurrences=shown, next_cursor=cursors.write(last))
+    return OccurrencePage(occurrences=shown, next_cursor=cursors.write_instant(last))
 
 
 @get("/v1/jobs/{job_id:str}/explain", policy=READS)

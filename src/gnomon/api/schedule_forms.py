@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from gnomon.api.reading import Form
+from gnomon.api.words import Words
 from gnomon.core.schedule import Misfire, Once, Schedule
 from gnomon.core.schedule_document import from_document, to_document
 from gnomon.errors import InvalidInput
@@ -114,11 +115,30 @@ def _asked(said: Mapping[str, Any], nested: NestedSchedule | None) -> dict[str, 
     inner = {} if nested is None else given(nested)
     for prefix, form in (("", said), ("schedule.", inner)):
         for word, value in form.items():
-            name = "type" if word == "job_type" else _OTHER_WORDS.get(word, word)
+            name = _ours(word)
             if name in asked and asked[name] != value:
                 raise InvalidInput(f"{prefix}{word}", "is said twice, in different words.")
             asked[name] = value
     return asked
+
+
+def words_of_times(said: Mapping[str, Any], nested: NestedSchedule | None) -> Words:
+    """How a caller calls the fields of a schedule, whose names in the core are those of its document."""
+    inner = {} if nested is None else given(nested)
+    words = {}
+    if inner:
+        words = {name: f"schedule.{name}" for name in NestedSchedule.__struct_fields__}
+    if "type" in inner:
+        words["cron"] = "schedule.expression"
+    elif "job_type" in said:
+        words["cron"] = "cron_expression"
+    for prefix, form in (("", said), ("schedule.", inner)):
+        words |= {_ours(word): f"{prefix}{word}" for word in form}
+    return words
+
+
+def _ours(word: str) -> str:
+    return "type" if word == "job_type" else _OTHER_WORDS.get(word, word)
 
 
 def _type(asked: Mapping[str, Any]) -> str | None:
@@ -126,7 +146,7 @@ def _type(asked: Mapping[str, Any]) -> str | None:
     word = asked.get("type")
     if word is not None:
         if word.lower() not in TYPES:
-            raise InvalidInput("job_type", f"{word[:100]!r} is not one of {', '.join(sorted(set(TYPES)))}.")
+            raise InvalidInput("type", f"{word[:100]!r} is not one of {', '.join(sorted(set(TYPES)))}.")
         return TYPES[word.lower()]
     for name, kind in (("cron", "cron"), ("interval_seconds", "interval"), ("delay_seconds", "delayed")):
         if asked.get(name) is not None:
@@ -135,9 +155,9 @@ def _type(asked: Mapping[str, Any]) -> str | None:
 
 
 def _misfire(word: str) -> str:
-    if word not in _IF_PAST:
+    if word.lower() not in _IF_PAST:
         raise InvalidInput("if_past", f"{word[:100]!r} is not one of {', '.join(_IF_PAST)}.")
-    return _IF_PAST[word].value
+    return _IF_PAST[word.lower()].value
 
 
 def _check_past(schedule: Schedule, before: Schedule | None, *, now: datetime) -> None:

@@ -13,7 +13,8 @@ from gnomon.api.call import Call
 from gnomon.api.ids import job_id as read_job_id
 from gnomon.api.policy import READS
 from gnomon.api.reading import Answer, Body
-from gnomon.api.schedule_forms import NestedSchedule, Text, Times, given, schedule_of
+from gnomon.api.schedule_forms import NestedSchedule, Text, Times, given, schedule_of, words_of_times
+from gnomon.api.words import in_words
 from gnomon.client.jobs import PREVIEW_LIMIT_DEFAULT
 from gnomon.core.preview import Preview
 
@@ -51,8 +52,9 @@ async def preview_schedule(data: JSONBody[PreviewForm], request: Call) -> Fires:
     """The next times of a schedule, with notes where the clock jumps."""
     said = given(data)
     name, limit, nested = said.pop("name"), said.pop("limit"), said.pop("schedule")
-    schedule = schedule_of(said, nested, now=request.now)
-    return _fires(await request.verbs.jobs.preview_of(schedule, name=name, limit=limit))
+    with in_words(lambda: words_of_times(said, nested)):
+        schedule = schedule_of(said, nested, now=request.now)
+        return _fires(await request.verbs.jobs.preview_of(schedule, name=name, limit=limit))
 
 
 @get("/v1/jobs/{job_id:str}/preview", policy=READS)

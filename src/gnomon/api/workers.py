@@ -121,12 +121,11 @@ async def list_workers(
 ) -> WorkerPage:
     """By id."""
     cursors = Cursors(request.verbs.tenant_id, "workers")
-    position = cursors.read(cursor)
-    after = None if position is None else WorkerId(position.decode())
-    found = await request.verbs.workers.list(limit=limit, after=after)
-    last = found[-1].id.encode() if len(found) == limit else None
+    name = cursors.read_name(cursor)
+    found = await request.verbs.workers.list(limit=limit, after=None if name is None else WorkerId(name))
+    last = found[-1].id if len(found) == limit else None
     shown = [_worker(one, request) for one in found]
-    return WorkerPage(workers=shown, next_cursor=cursors.write(last))
+    return WorkerPage(workers=shown, next_cursor=cursors.write_name(last))
 
 
 @get("/v1/workers/{worker_id:str}", policy=READS_OR_WORKS)

@@ -11,6 +11,7 @@ import msgspec
 import typer
 
 from gnomon.cli import yaml_files
+from gnomon.core.json_text import parse_json
 from gnomon.errors import InvalidInput
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -88,10 +89,7 @@ def read_json(text: str, *, field: str) -> Any:
     """JSON, or the file with it after an @."""
     if text.startswith("@"):
         text = read_text(text[1:], field=field)
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
-        raise InvalidInput(field, f"is not JSON: {error}.") from None
+    return parse_json(text, field=field)
 
 
 def read_text(path: str, *, field: str) -> str:
@@ -118,6 +116,7 @@ def _object(path: str) -> dict[str, Any]:
 def _value(text: str) -> Any:
     """JSON if it is, else the text itself: `--set queue=mail` needs no quotes."""
     try:
-        return msgspec.json.decode(text)
+        msgspec.json.decode(text)
     except msgspec.DecodeError:
         return text
+    return parse_json(text, field="--set")

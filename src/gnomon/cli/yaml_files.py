@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 import yaml  # type: ignore[import-untyped]
 
+from gnomon.core.json_text import is_exact
 from gnomon.errors import InvalidInput
 
 _MERGE = "tag:yaml.org,2002:merge"
+_FLOAT = "tag:yaml.org,2002:float"
+_NUMBER = re.compile(r"-?[0-9]+\.[0-9]*([eE][+-]?[0-9]+)?")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -49,6 +53,10 @@ def _check(root: yaml.Node, *, field: str, path: str) -> None:
 
 def _inside(node: yaml.Node, *, field: str, path: str) -> Iterator[yaml.Node]:
     match node:
+        case yaml.ScalarNode() if node.tag == _FLOAT and _NUMBER.fullmatch(node.value):
+            if not is_exact(node.value, float(node.value)):
+                reason = f"{node.value[:40]} cannot be kept exactly; write it as a string, in quotes."
+                raise InvalidInput(field, f"{path}:{_line(node)}: {reason}")
         case yaml.SequenceNode():
             yield from node.value
         case yaml.MappingNode():

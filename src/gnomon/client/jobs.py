@@ -56,7 +56,7 @@ class Jobs:
     ) -> Sequence[Job]:
         """Create all or none."""
         for draft in drafts:
-            self._check(draft.definition)
+            self.check(draft.definition)
         await self._check_calendars({draft.definition.schedule.calendar for draft in drafts})
         now = self._own.clock.now()
         new = [self._new(draft, now=now) for draft in drafts]
@@ -65,7 +65,8 @@ class Jobs:
             self._own.announce(Topic.SCHEDULE)
         return jobs
 
-    def _check(self, definition: Definition) -> None:
+    def check(self, definition: Definition) -> None:
+        """What `create` checks before it asks the store. Raises InvalidInput."""
         if definition.kind == DAG_KIND:
             raise InvalidInput("kind", f"{DAG_KIND!r} is for workflows; make one under /v1/dags.")
         self._own.check(definition)
@@ -103,7 +104,7 @@ class Jobs:
         revision: they are decided first.
         """
         if definition is not None:
-            self._check(definition)
+            self.check(definition)
             await self._check_calendars({definition.schedule.calendar})
         wish = Wish(
             JobAction.UPDATE,

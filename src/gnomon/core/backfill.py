@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import NewType, assert_never
 from uuid import UUID
 
+from gnomon.core.choices import Choice
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId
 from gnomon.core.instants import MICROSECOND, check_instant, parse_instant
@@ -32,7 +33,7 @@ BACKFILL_RUNS_MAX = 10_000
 TIMES_PER_RUN_MAX = 10  # How many times are looked at for each that may run: a second of work, and no more.
 
 
-class Existing(StrEnum):
+class Existing(Choice):
     """What a backfill does about times that have a run already."""
 
     SKIP = "skip_existing"  # Only times without a run.
@@ -168,7 +169,7 @@ def _reason_to_leave_out(existing: Existing, status: RunStatus | None) -> str | 
 # What is kept of it ----------------------------------------------------------------------------------
 
 
-class BackfillStatus(StrEnum):
+class BackfillStatus(Choice):
     RUNNING = "RUNNING"
     PAUSED = "PAUSED"  # No more runs begin. Those under way go on.
     COMPLETED = "COMPLETED"  # All its runs have ended, in whatever way.

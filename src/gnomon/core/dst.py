@@ -10,11 +10,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from gnomon.core import zones
+from gnomon.core.choices import Choice
 from gnomon.core.cron import YEAR_MAX, YEAR_MIN, Cron, parse
 from gnomon.core.zones import Shift, shift_around, shifts_between
 
@@ -23,14 +23,14 @@ SHARED_SCHEDULES_MAX = 4096
 KNOWN_TIMES_MAX = 64
 
 
-class Gap(StrEnum):
+class Gap(Choice):
     """What becomes of a civil time that does not exist."""
 
     SHIFT = "shift"
     SKIP = "skip"
 
 
-class Fold(StrEnum):
+class Fold(Choice):
     """Which of the two instants of a civil time that happens twice."""
 
     FIRST = "first"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from uuid import UUID
 
+from gnomon.core.choices import Choice
 from gnomon.core.document import Document
 
 
-class EventType(StrEnum):
+class EventType(Choice):
     """The noun, a dot, and what happened to it."""
 
     JOB_CREATED = "job.created"

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple, NewType
 from uuid import UUID
 
+from gnomon.core.choices import Choice
 from gnomon.core.document import Document, check_name, keepable_text
 from gnomon.core.job import JobId, TenantId, check_priority
 
@@ -18,7 +19,7 @@ FAILURE_KIND_LENGTH_MAX = 255
 FAILURE_MESSAGE_LENGTH_MAX = 16 * 1024
 
 
-class ExecutionStatus(StrEnum):
+class ExecutionStatus(Choice):
     PENDING = "PENDING"  # Waits for its time, a retry, a slot or its dependencies.
     QUEUED = "QUEUED"  # Claimable: due, and nothing holds it but the lack of a free worker.
     RUNNING = "RUNNING"  # Leased by a worker.

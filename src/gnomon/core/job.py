@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import StrEnum
 from hashlib import blake2b
 from typing import NewType
 from uuid import UUID
 
+from gnomon.core.choices import Choice
 from gnomon.core.document import Document, check_name
 from gnomon.core.retry import RetryPolicy
 from gnomon.core.schedule import Schedule
@@ -30,7 +30,7 @@ DEPENDENCIES_MAX = 256
 CAPABILITIES_MAX = 32
 
 
-class JobStatus(StrEnum):
+class JobStatus(Choice):
     ACTIVE = "ACTIVE"  # Fires when its schedule says so.
     PAUSED = "PAUSED"  # Known, but its due times are skipped until somebody resumes it.
     COMPLETED = "COMPLETED"  # Nothing is left to fire.
@@ -38,7 +38,7 @@ class JobStatus(StrEnum):
     DELETED = "DELETED"  # Soft: the name is free again, the history stays until retention.
 
 
-class Delivery(StrEnum):
+class Delivery(Choice):
     AT_LEAST_ONCE = "at_least_once"
     AT_MOST_ONCE = "at_most_once"  # An attempt that started is never repeated, whatever became of it.
 

@@ -11,12 +11,12 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from hashlib import sha256
 from hmac import compare_digest
 from typing import NamedTuple, NewType
 from uuid import UUID
 
+from gnomon.core.choices import Choice, choice
 from gnomon.core.document import check_name
 from gnomon.core.job import TenantId
 from gnomon.errors import InvalidInput
@@ -28,7 +28,7 @@ SECRET_BYTES = 32
 _KEY = re.compile(rf"{PREFIX}_([0-9a-f]{{32}})_([0-9a-f]{{64}})([0-9a-f]{{8}})")
 
 
-class Scope(StrEnum):
+class Scope(Choice):
     """What a key allows. `admin` allows everything."""
 
     ADMIN = "admin"  # Keys themselves, and all of the below.
@@ -103,10 +103,7 @@ def hash_of(secret: str) -> str:
 
 def parse_scopes(words: Collection[str]) -> frozenset[Scope]:
     """Raises InvalidInput."""
-    for word in words:
-        if word not in set(Scope):
-            raise InvalidInput("scopes", f"{word!r} is not one of {', '.join(Scope)}.")
-    return frozenset(Scope(word) for word in words)
+    return frozenset(choice(Scope, word, field="scopes") for word in words)
 
 
 def _check(id_hex: str, secret_hex: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from enum import StrEnum
 from typing import Generic, NamedTuple, TypeVar
 from uuid import UUID
 
+from gnomon.core.choices import Choice
 from gnomon.core.document import Document, check_name, check_text
 from gnomon.core.execution import ExecutionId, ExecutionStatus, Failure
 from gnomon.core.job import MAX_CONCURRENT_MAX, JobId, JobStatus, TenantId
@@ -49,11 +49,16 @@ class ExecutionFilter:
     status: ExecutionStatus | None = None
 
 
-class LogLevel(StrEnum):
+class LogLevel(Choice):
     DEBUG = "DEBUG"
     INFO = "INFO"
-    WARNING = "WARNING"
+    WARNING = "WARNING"  # `WARN` is read as well.
     ERROR = "ERROR"
+
+    @classmethod
+    def _missing_(cls, value: object) -> LogLevel | None:
+        is_short = isinstance(value, str) and value.upper() == "WARN"
+        return cls.WARNING if is_short else super()._missing_(value)
 
 
 @dataclass(frozen=True, slots=True)

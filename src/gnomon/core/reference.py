@@ -17,6 +17,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Protocol, TypeAlias, TypeGuard
 
+from gnomon.core.choices import Choice
 from gnomon.core.document import JSON
 from gnomon.errors import InvalidInput
 
@@ -188,7 +189,7 @@ def _shown(reference: Reference) -> str:
 # Conditions ----------------------------------------------------------------------------------------
 
 
-class Comparison(StrEnum):
+class Comparison(Choice):
     EQUAL = "=="
     UNEQUAL = "!="
     LESS = "<"

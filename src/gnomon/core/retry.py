@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import StrEnum
 from typing import Any
 
+from gnomon.core.choices import Choice
 from gnomon.core.document import JSON, check_name
 from gnomon.core.instants import check_duration
 from gnomon.errors import InvalidInput
@@ -19,7 +19,7 @@ RETRY_ON_MAX = 64
 _POWER_MAX = 64  # 2**64 seconds is past every cap; keeps the power small and the float finite.
 
 
-class Backoff(StrEnum):
+class Backoff(Choice):
     FIXED = "fixed"
     EXPONENTIAL = "exponential"
 

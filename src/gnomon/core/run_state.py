@@ -16,10 +16,10 @@ report from an earlier round changes nothing.
 from __future__ import annotations
 
 from datetime import datetime
-from enum import StrEnum
 
 import msgspec
 
+from gnomon.core.choices import Choice
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionStatus
 from gnomon.core.trigger_rule import Ending, Verdict, verdict
@@ -27,7 +27,7 @@ from gnomon.core.workflow import Plan, Workflow
 from gnomon.errors import InvalidInput
 
 
-class TaskStatus(StrEnum):
+class TaskStatus(Choice):
     WAITING = "WAITING"  # Its parents have not ended, or the run has not begun.
     RELEASED = "RELEASED"  # Its execution, executions or sub-run exist; their status says more.
     HELD = "HELD"  # Waits for a person's approval or for an event.
@@ -70,7 +70,7 @@ TASK_TRANSITIONS: dict[TaskStatus, frozenset[TaskStatus]] = {
 }
 
 
-class RunStatus(StrEnum):
+class RunStatus(Choice):
     PENDING = "PENDING"  # Not begun: it waits for its turn.
     RUNNING = "RUNNING"
     PAUSED = "PAUSED"  # Nothing new begins: a person paused it, or is asked about a failed task.

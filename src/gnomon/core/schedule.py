@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from gnomon.core import dst
+from gnomon.core.choices import Choice
 from gnomon.core.document import check_name
 from gnomon.core.dst import Fold, Gap
 from gnomon.core.instants import check_duration, check_instant
@@ -27,7 +28,7 @@ RUNS_MAX = 1_000_000_000
 _ZERO = timedelta(0)
 
 
-class Misfire(StrEnum):
+class Misfire(Choice):
     """What becomes of a due time that is older than the grace time when a scheduler comes to it."""
 
     FIRE_NOW = "FIRE_NOW"  # The latest missed one runs, once.
@@ -36,7 +37,7 @@ class Misfire(StrEnum):
     RESCHEDULE = "RESCHEDULE"  # None runs, and an interval counts anew from now.
 
 
-class Overlap(StrEnum):
+class Overlap(Choice):
     """What a fire does while an earlier run of the same job is live."""
 
     ALLOW = "allow"  # Run beside it.

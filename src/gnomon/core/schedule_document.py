@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from gnomon.core.choices import Choice, beside, choice
 from gnomon.core.document import JSON
 from gnomon.core.dst import Fold, Gap
 from gnomon.core.instants import instant_text, parse_instant, parse_seconds, seconds_of
@@ -57,7 +58,7 @@ _FIELDS: _Fields = {
     "catchup_window_seconds": "catchup_window",
     "overlap_policy": "overlap",
 }
-_CHOICES: dict[str, type[StrEnum]] = {
+_CHOICES: dict[str, type[Choice]] = {
     "gap": Gap,
     "fold": Fold,
     "misfire_policy": Misfire,
@@ -99,7 +100,9 @@ def _read(document: object, timings: Mapping[str, type[Timing]]) -> Schedule:
     timing_fields = _TIMING_FIELDS[type_name]
     for name in document:
         if name != "type" and name not in timing_fields and name not in _FIELDS:
-            raise InvalidInput(str(name), f"is not a field of a schedule of type {type_name}.")
+            known = {"type", *timing_fields, *_FIELDS}
+            advice = beside(str(name), known)
+            raise InvalidInput(str(name), f"is not a field of a schedule of type {type_name}.{advice}")
     required = _REQUIRED.get(type_name)
     if required is not None and document.get(required) is None:
         raise InvalidInput(required, f"is missing; a schedule of type {type_name} needs it.")
@@ -143,11 +146,8 @@ def _reader(name: str) -> Callable[..., object]:
     return _read_choice if name in _CHOICES else _as_it_is
 
 
-def _read_choice(value: object, *, field: str) -> StrEnum:
-    choices = _CHOICES[field]
-    if type(value) is not str or value not in set(choices):
-        raise InvalidInput(field, f"{value!r} is not one of {', '.join(choices)}.")
-    return choices(value)
+def _read_choice(value: object, *, field: str) -> Choice:
+    return choice(_CHOICES[field], value, field=field)
 
 
 def _as_it_is(value: object, *, field: str) -> object:

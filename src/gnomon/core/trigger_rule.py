@@ -5,8 +5,10 @@ from __future__ import annotations
 from enum import StrEnum, auto
 from typing import assert_never
 
+from gnomon.core.choices import Choice
 
-class TriggerRule(StrEnum):
+
+class TriggerRule(Choice):
     ALL_SUCCESS = "all_success"  # Every parent succeeded.
     ALL_DONE = "all_done"  # Every parent has ended, somehow.
     ONE_SUCCESS = "one_success"  # A parent succeeded. Does not wait for the others.

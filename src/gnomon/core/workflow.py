@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from enum import StrEnum
 from typing import TypeAlias
 
+from gnomon.core.choices import Choice
 from gnomon.core.document import Document, check_name
 from gnomon.core.graph import Graph, GraphLimits
 from gnomon.core.instants import check_duration
@@ -28,7 +28,7 @@ HOLD_MAX = timedelta(days=366)
 NESTING_MAX = 8  # A workflow that starts itself ends here.
 
 
-class FailureStrategy(StrEnum):
+class FailureStrategy(Choice):
     """What a failed task means for the rest of its run."""
 
     FAIL_FAST = "FAIL_FAST"  # The rest is cancelled.

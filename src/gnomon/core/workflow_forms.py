@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from gnomon.core.choices import allowed, one_of
+from gnomon.core.choices import allowed, beside, fields_at, one_of
 from gnomon.core.job import PRIORITY_DEFAULT
 from gnomon.core.reference import Comparison
 from gnomon.core.retry import Backoff
@@ -101,7 +101,9 @@ def converted(document: object, shape: type[Read], *, noun: str) -> Read:
         assert found is not None
         what, where = found["what"], (found["where"] or "").lstrip(".")
         if unknown := _UNKNOWN.fullmatch(what):
-            raise InvalidInput(_inside(where, unknown["name"]), f"is not a field of {noun}.") from None
+            name = unknown["name"]
+            reason = f"is not a field of {noun}.{beside(name, fields_at(shape, where))}"
+            raise InvalidInput(_inside(where, name), reason) from None
         if missing := _MISSING.fullmatch(what):
             raise InvalidInput(_inside(where, missing["name"]), f"is missing; {noun} needs it.") from None
         what = f"{what[:1].lower()}{what[1:]}{one_of(allowed(shape, where))}."

@@ -12,6 +12,7 @@ from datetime import timedelta
 from email.utils import parsedate_to_datetime
 
 from gnomon.core.document import JSON, check_json, keepable_text
+from gnomon.core.json_text import parse_json
 from gnomon.core.limits import RESULT_BYTES_MAX
 from gnomon.errors import InvalidInput
 
@@ -68,7 +69,7 @@ class Answer:
         if self.truncated or not (kind == "application/json" or kind.endswith("+json")):
             return None
         try:
-            value: JSON = json.loads(self.body)
+            value = parse_json(self.body.decode(json.detect_encoding(self.body)), field="body")
             check_json(value, field="body")
             fits = len(json.dumps(value, ensure_ascii=False).encode()) <= BODY_BYTES_MAX
         except (ValueError, RecursionError, InvalidInput):

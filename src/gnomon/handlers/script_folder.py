@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gnomon.core.document import JSON, check_json
+from gnomon.core.json_text import parse_json
 from gnomon.core.limits import RESULT_BYTES_MAX
 from gnomon.errors import InvalidInput
 from gnomon.handlers.base import JobFailed
@@ -69,7 +70,7 @@ class Folder:
             text = self._result_text()
             if text is None:
                 return {"exit_code": 0}
-            result: JSON = json.loads(text)
+            result = parse_json(text.decode(json.detect_encoding(text)), field="result")
             check_json(result, field="result")
         except (OSError, ValueError, RecursionError, InvalidInput) as error:
             raise JobFailed(

@@ -1,0 +1,45 @@
+"""Refusals in the caller's words.
+
+A form has more than one word for some of its fields. The core knows one of them, and names it when it refuses
+a value. A caller finds that value under the word that the call used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from gnomon.errors import InvalidInput
+
+# From the path that the core names to the path in the call.
+Words = dict[str, str]
+
+
+@contextmanager
+def in_words(words: Callable[[], Mapping[str, str]], *, under: str = "") -> Iterator[None]:
+    """`words` is asked only if something is refused. `under` is where the form stands in the call."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise error.at(under + said_as(error.field, words())) from None
+
+
+def said_as(field: str, words: Mapping[str, str]) -> str:
+    """The path of a field in the caller's words: those of the longest path that leads to it."""
+    known = [ours for ours in words if field == ours or field.startswith((f"{ours}.", f"{ours}["))]
+    if not known:
+        return field
+    ours = max(known, key=len)
+    return words[ours] + field[len(ours) :]
+
+
+def words_of_tasks(tasks: list[dict[str, Any]]) -> Words:
+    """`dependencies` is `depends_on`, and `retry_config` is `retry_policy`."""
+    other = {"depends_on": "dependencies", "retry_policy": "retry_config"}
+    return {
+        f"tasks.{task.get('name')}.{ours}": f"tasks.{task.get('name')}.{theirs}"
+        for task in tasks
+        for ours, theirs in other.items()
+        if theirs in task and ours not in task
+    }
