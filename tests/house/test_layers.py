@@ -20,6 +20,8 @@ PURE = {
     "dataclasses",
     "datetime",
     "decimal",
+    "decimal",
+    "difflib",
     "enum",
     "fractions",
     "functools",
