@@ -20,7 +20,6 @@ PURE = {
     "dataclasses",
     "datetime",
     "decimal",
-    "decimal",
     "difflib",
     "enum",
     "fractions",
