@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +14,7 @@ from gnomon.api.ids import Cursors
 from gnomon.api.ids import worker_id as read_worker_id
 from gnomon.api.policy import READS, READS_OR_WORKS, WORKS, WRITES
 from gnomon.api.reading import Answer, Body, Form
-from gnomon.api.retry_forms import choice
+from gnomon.core.choices import Choice, choice
 from gnomon.core.execution import WorkerId
 from gnomon.core.instants import seconds_of
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
@@ -35,7 +34,7 @@ class NewWorker(Form):
     boot: str | None = None
 
 
-class Health(StrEnum):
+class Health(Choice):
     """What a worker may say of itself."""
 
     HEALTHY = "healthy"

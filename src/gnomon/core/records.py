@@ -123,7 +123,7 @@ class Redrive:
     new_id: ExecutionId
 
 
-class AtRevision(StrEnum):
+class AtRevision(Choice):
     """Which revision of its job an execution runs when it is run again.
 
     A task of a workflow always runs the revision that its run is pinned to.
