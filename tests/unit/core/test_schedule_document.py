@@ -126,7 +126,7 @@ def test_what_a_document_does_not_say_has_its_default() -> None:
         ("run_at", {"type": "once", "run_at": "2026-12-31T23:59:60Z"}),
         ("run_at", {"type": "once", "run_at": 1767225600}),
         ("delay_seconds", {"type": "delayed", "run_at": "2026-01-01T00:00:00Z"}),
-        ("misfire_policy", {"misfire_policy": "fire_now"}),
+        ("misfire_policy", {"misfire_policy": "fire_later"}),
         ("overlap_policy", {"overlap_policy": ["skip"]}),
         ("cron", {"type": "interval", "interval_seconds": 5, "cron": "* * * * *"}),
         ("max_run", {"max_run": 5}),
