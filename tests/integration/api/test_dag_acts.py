@@ -196,7 +196,7 @@ async def test_what_a_task_could_not_mean_is_refused_with_where_it_belongs(
         ({"schedule": {"type": "cron", "cron": "61 * * * *"}}, "schedule.cron", "61"),
         ({"schedule": {"type": "interval"}}, "schedule.interval_seconds", "missing"),
         (
-            {"failure_strategy": "fail_fast"},
+            {"failure_strategy": "fail_slow"},
             "failure_strategy",
             "FAIL_FAST, FAIL_DOWNSTREAM, CONTINUE, PAUSE",
         ),
