@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +14,7 @@ from gnomon.cli.planning import MARK, Action, Manifest, Step, manifest_of, perfo
 from gnomon.cli.shapes import current_shape, form_of
 from gnomon.cli.showing import Output, show_plain
 from gnomon.cli.talking import Talk, Yes, confirm, talks
-from gnomon.cli.terminal import Screen, printable, say
+from gnomon.cli.terminal import Screen, json_text, printable, say
 
 _SIGNS = {Action.CREATE: "+", Action.CHANGE: "~", Action.PRUNE: "-", Action.KEEP: "="}
 
@@ -30,7 +30,9 @@ def apply(
     adopt: Annotated[bool, typer.Option("--adopt", help="Take over jobs of these names.")] = False,
     prune: Annotated[bool, typer.Option(help="Delete what is no longer in the file.")] = True,
 ) -> None:
-    """Make the jobs of a server those of a file: shows the plan and the fires that change, asks, does it.
+    """Sync the server's jobs with a file: shows the plan, asks, applies it.
+
+    The plan names each field that changes, and the fire times that come and go.
 
     The file has an `owner` and `jobs`. Only what was applied under that owner is ever deleted.
 
@@ -75,7 +77,7 @@ def carry_out(talk: Talk, manifest: Manifest, *, adopt: bool, prune: bool, dry_r
     todo = [step for step in steps if step.action is not Action.KEEP]
     if dry_run or not todo:
         return
-    confirm("Do this?", yes=yes)
+    confirm("Apply this plan?", yes=yes)
     console = Screen(stderr=True)
     for step in track(todo, "applying", console=console, disable=not console.is_terminal):
         perform(talk.server, step)
@@ -91,12 +93,24 @@ def _show(talk: Talk, steps: Sequence[Step]) -> None:
             continue
         say(f"{_SIGNS[step.action]} {printable(step.name)}")
         for field, (before, after) in step.changes.items():
-            say(printable(f"    {field}: {before} -> {after}"))
+            for change in changes_between(before, after, field):
+                say(printable(f"    {change}"))
         for sign, fires in (("-", step.fires_removed), ("+", step.fires_added)):
             for at in fires:
                 say(printable(f"    {sign} fires {at}"))
     counts = Counter(step.action for step in steps)
     say(", ".join(f"{counts[action]} to {action}" for action in Action) + ".")
+
+
+def changes_between(before: Any, after: Any, path: str) -> Iterator[str]:
+    """Field by field, as deep as both are objects: `payload.url: "a" → "b"`."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in sorted(before.keys() | after.keys()):
+            if before.get(name) != after.get(name):
+                yield from changes_between(before.get(name), after.get(name), f"{path}.{name}")
+    else:
+        old, new = ("nothing" if side is None else json_text(side, indent=None) for side in (before, after))
+        yield f"{path}: {old} → {new}"
 
 
 def _exported(job: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

@@ -82,11 +82,7 @@ def watch(talk: Talk, run: Run) -> None:
             seen[name] = status
         if RunStatus(found["status"]).is_final:
             break
-        now = list(waits(found, tasks))
-        for line in now:
-            if line not in said:
-                note(line)
-        said = now
+        said = _note_waits(found, tasks, said)
         pause(LOOK_AGAIN_SECONDS)
     say(run_line(found))
     if found["status"] != RunStatus.COMPLETED:
@@ -192,6 +188,26 @@ def approve(
     """
     verb = "reject" if reject else "approve"
     talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, verb), {"note": note}))
+
+
+def wait_for_run(talk: Talk, run: str) -> None:
+    """Shows it when it has ended, and exits unless it completed. Says on stderr what it waits for."""
+    said: list[str] = []
+    with talk.working(f"waiting for run {run}"):
+        while not RunStatus((found := talk.server.get(path_of("dag-runs", run)))["status"]).is_final:
+            said = _note_waits(found, _tasks(talk, run), said)
+            pause(LOOK_AGAIN_SECONDS)
+    talk.show(found)
+    if found["status"] != RunStatus.COMPLETED:
+        raise typer.Exit(FAILED)
+
+
+def _note_waits(run: dict[str, Any], tasks: list[dict[str, Any]], said: list[str]) -> list[str]:
+    now = list(waits(run, tasks))
+    for line in now:
+        if line not in said:
+            note(line)
+    return now
 
 
 def statuses_of(talk: Talk, run: str) -> dict[str, str]:

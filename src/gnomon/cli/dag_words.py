@@ -7,12 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from gnomon.cli.talking import Talk, is_id
+from gnomon.cli.naming import dag_names, did_you_mean
+from gnomon.cli.talking import Talk, guessing, is_id
 from gnomon.core.document import Document
 from gnomon.core.workflow import Execute, Workflow
 from gnomon.errors import DagNotFound, InvalidInput
 
-Dag = Annotated[str, typer.Argument(metavar="DAG", help="The name of a workflow, or its id.")]
+Dag = Annotated[
+    str, typer.Argument(metavar="DAG", help="The name of a workflow, or its id.", autocompletion=dag_names)
+]
 
 
 def dag_id_of(talk: Talk, word: str) -> str:
@@ -21,7 +24,7 @@ def dag_id_of(talk: Talk, word: str) -> str:
         return word
     found = talk.server.get("/v1/dags", name=word)["dags"]
     if not found:
-        raise DagNotFound(word)
+        raise guessing(DagNotFound(word), did_you_mean(talk.server, "/v1/dags", "dags", word))
     dag_id: str = found[0]["dag_id"]
     return dag_id
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from gnomon.app.connection import graph_limits
 from gnomon.app.process import installed_handlers
-from gnomon.cli.dag_runs import DAG_RUNS, statuses_of
+from gnomon.cli import dag_drawing
+from gnomon.cli.dag_runs import DAG_RUNS, wait_for_run
 from gnomon.cli.dag_words import Dag, changes_of, dag_id_of, json_of, kinds_of, show_dag
-from gnomon.cli.graphs import graph_of, mermaid_of, print_lines, svg_of
 from gnomon.cli.job_options import read_yaml
 from gnomon.cli.options import chosen
 from gnomon.cli.showing import Columns, Output, note
@@ -19,7 +18,6 @@ from gnomon.cli.talking import Limit, Talk, Yes, confirm, path_of, talks
 from gnomon.cli.terminal import printable, say
 from gnomon.client.dags import checked
 from gnomon.core.workflow_document import read_dag
-from gnomon.errors import InvalidInput
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -40,10 +38,7 @@ REVISIONS: Columns = {"REVISION": "revision", "TASKS": "tasks", "CREATED": "crea
 File = Annotated[str, typer.Argument(metavar="FILE", help="YAML or JSON; - is stdin.")]
 
 
-class Drawing(StrEnum):
-    TEXT = "text"
-    MERMAID = "mermaid"
-    SVG = "svg"
+app.command()(dag_drawing.graph)
 
 
 @app.command()
@@ -176,16 +171,22 @@ def trigger(
     config: Annotated[
         str | None, typer.Option(metavar="JSON", help="Goes over the configuration, key by key.")
     ] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until the run has ended.")] = False,
 ) -> None:
-    """Run it now, whatever its schedule says.
+    """Run a workflow now, whatever its schedule says. With `--wait`, exit code 0 if it completed, else 1.
 
     Examples:
     ```
     gnomon dag trigger etl --config '{"day": "2026-01-01"}'
+    gnomon dag trigger etl --wait && gnomon job trigger report
     ```
     """
     body = {} if config is None else {"config": json_of(config, option="--config")}
-    talk.show(talk.server.post(path_of("dags", dag_id_of(talk, dag), "trigger"), body))
+    asked = talk.server.post(path_of("dags", dag_id_of(talk, dag), "trigger"), body)
+    if wait:
+        wait_for_run(talk, asked["dag_run_id"])
+    else:
+        talk.show(asked)
 
 
 @app.command()
@@ -220,38 +221,3 @@ def runs(
     """Its runs, newest first."""
     path = path_of("dags", dag_id_of(talk, dag), "runs")
     talk.show_list(path, "runs", DAG_RUNS, limit=limit, status=status and status.upper())
-
-
-@app.command()
-@talks
-def graph(
-    talk: Talk,
-    dag: Dag,
-    run: Annotated[str | None, typer.Option(metavar="RUN", help="Colour it as this run stands.")] = None,
-    drawing: Annotated[Drawing, typer.Option("--as", help="How to draw it.")] = Drawing.TEXT,
-) -> None:
-    """Draw it: what waits for what, and with `--run`, as that run has it and how far it is.
-
-    Examples:
-    ```
-    gnomon dag graph etl
-    gnomon dag graph etl --run 0198c5a2-... --as svg > etl.svg
-    ```
-    """
-    path = path_of("dags", dag_id_of(talk, dag))
-    statuses: dict[str, str] = {}
-    if run is not None:
-        found = talk.server.get(path_of("dag-runs", run))
-        if path_of("dags", found["dag_id"]) != path.lower():
-            raise InvalidInput("--run", f"{run} is a run of another workflow, {found['dag_id']}.")
-        # As the run has it, whatever became of the workflow since.
-        path += f"/revisions/{found['revision']}"
-        statuses = statuses_of(talk, run)
-    drawn = graph_of(talk.server.get(path)["definition"]["tasks"])
-    match drawing:
-        case Drawing.TEXT:
-            print_lines(drawn, statuses)
-        case Drawing.MERMAID:
-            say(mermaid_of(drawn, statuses), nl=False)
-        case Drawing.SVG:
-            say(svg_of(drawn, statuses), nl=False)

@@ -1,13 +1,11 @@
-"""A workflow as a picture: lines for a terminal, Mermaid, or SVG, with the state of a run in colour."""
+"""A workflow as a picture: Mermaid or SVG, with the state of a run in colour."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from rich.text import Text
-
-from gnomon.cli.terminal import Screen, printable
+from gnomon.cli.terminal import printable
 from gnomon.core.graph import Graph, GraphLimits
 
 # One colour a status: for terminals the word, for pictures the number.
@@ -22,7 +20,7 @@ COLOURS: Mapping[str, tuple[str, str]] = {
     "SKIPPED": ("bright_black", "#ececec"),
     "UPSTREAM_FAILED": ("red", "#f5cfcf"),
 }
-_PLAIN = ("default", "#f4f4f4")
+PLAIN = ("default", "#f4f4f4")
 _WIDTH, _HEIGHT, _ACROSS, _DOWN = 160, 34, 190, 80
 _NAME_LENGTH_MAX = 20
 _LINE = 'fill="none" stroke="#888888" marker-end="url(#to)"'
@@ -30,30 +28,6 @@ _ARROWHEAD = (
     '<defs><marker id="to" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8"'
     ' orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#888888"/></marker></defs>'
 )
-
-
-def lines_of(graph: Graph, statuses: Mapping[str, str]) -> list[Text]:
-    """Level by level: what may run side by side stands together."""
-    found = []
-    for number, level in enumerate(graph.levels()):
-        for task in level:
-            name = graph.names[task]
-            status = statuses.get(name, "")
-            line = Text(f"{number:>3}  ")
-            line.append(printable(name), style=COLOURS.get(status, _PLAIN)[0])
-            if status:
-                line.append(f"  {status}")
-            if graph.parents[task]:
-                waits_for = (printable(graph.names[parent]) for parent in graph.parents[task])
-                line.append("  after " + ", ".join(waits_for))
-            found.append(line)
-    return found
-
-
-def print_lines(graph: Graph, statuses: Mapping[str, str]) -> None:
-    console = Screen(highlight=False, soft_wrap=True)
-    for line in lines_of(graph, statuses):
-        console.print(line)
 
 
 def mermaid_of(graph: Graph, statuses: Mapping[str, str]) -> str:
@@ -65,7 +39,7 @@ def mermaid_of(graph: Graph, statuses: Mapping[str, str]) -> str:
     ]
     for status in sorted(set(statuses.values())):
         of_it = [f"t{task}" for task, name in enumerate(graph.names) if statuses.get(name) == status]
-        lines.append(f"    classDef {status} fill:{COLOURS.get(status, _PLAIN)[1]}")
+        lines.append(f"    classDef {status} fill:{COLOURS.get(status, PLAIN)[1]}")
         lines.append(f"    class {','.join(of_it)} {status}")
     return "\n".join(lines) + "\n"
 
@@ -106,7 +80,7 @@ def _box(place: tuple[int, int], name: str, status: str) -> str:
     x, y = place[0] * _ACROSS + 10, place[1] * _DOWN + 20
     whole = printable(name)
     shown = whole if len(whole) <= _NAME_LENGTH_MAX else f"{whole[: _NAME_LENGTH_MAX - 1]}…"
-    colour, middle = COLOURS.get(status, _PLAIN)[1], x + _WIDTH // 2
+    colour, middle = COLOURS.get(status, PLAIN)[1], x + _WIDTH // 2
     parts = [
         f"<g><title>{escape(f'{whole} {status}'.rstrip())}</title>",
         f'<rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="6" fill="{colour}"',

@@ -9,6 +9,7 @@ import typer
 
 from gnomon.cli.exits import FAILED, UNKNOWN
 from gnomon.cli.job_options import duration
+from gnomon.cli.naming import run_ids
 from gnomon.cli.showing import Columns, Output, note
 from gnomon.cli.talking import Limit, Talk, path_of, pause, talks
 from gnomon.cli.terminal import json_text, printable, say
@@ -52,7 +53,7 @@ ATTEMPTS: Columns = {
 AtRevisionOption = Annotated[
     AtRevision, typer.Option("--revision", help="The newest revision of the job, or the one that it had.")
 ]
-Run = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run.")]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run.", autocompletion=run_ids)]
 
 
 @app.command("list")

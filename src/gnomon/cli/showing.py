@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, assert_never
 
 from gnomon.cli.terminal import json_text, printable, say, yaml_text
 
-CELL_LENGTH_MAX = 60
+CELL_LENGTH_MAX = 60  # Where there is no terminal.
+CELL_LENGTH_MIN = 12
+ID_LENGTH, ID_DASHES = 36, 4
 _FRACTION = re.compile(r"(?<=T\d\d:\d\d:\d\d)\.\d+(?=Z|[+-]\d\d:\d\d)")
 
 # The title of a column, and the field it shows or how to find out.
@@ -29,9 +33,34 @@ def show_many(rows: Sequence[Any], columns: Columns, output: Output) -> None:
         show_plain(rows, output)
         return
     cells = [list(columns), *([_cell(_of(row, what)) for what in columns.values()] for row in rows)]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
+    widths = _fitted(cells, is_terminal=sys.stdout.isatty())
     for row in cells:
-        say("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+        fitted = (_cut(cell, width) for cell, width in zip(row, widths, strict=True))
+        say("  ".join(f"{cell:<{width}}" for cell, width in zip(fitted, widths, strict=True)).rstrip())
+
+
+def _fitted(cells: Sequence[Sequence[str]], *, is_terminal: bool) -> list[int]:
+    """How wide each column is. On a terminal the longest ones give way; ids are for copying and do not."""
+    columns = list(zip(*cells, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    if not is_terminal:
+        return [min(width, CELL_LENGTH_MAX) for width in widths]
+    room = shutil.get_terminal_size().columns - len("  ") * (len(widths) - 1)
+    may_shrink = [at for at, column in enumerate(columns) if not any(map(_is_id, column))]
+    while sum(widths) > room and may_shrink:
+        widest = max(may_shrink, key=lambda at: widths[at])
+        if widths[widest] <= CELL_LENGTH_MIN:
+            break
+        widths[widest] -= 1
+    return widths
+
+
+def _is_id(cell: str) -> bool:
+    return len(cell) == ID_LENGTH and cell.count("-") == ID_DASHES
+
+
+def _cut(cell: str, width: int) -> str:
+    return cell if len(cell) <= width else cell[: width - 1] + "…"
 
 
 def show_one(answer: Mapping[str, Any], output: Output) -> None:
@@ -67,8 +96,7 @@ def _of(row: Any, what: str | Callable[[Any], object]) -> object:
 
 
 def _cell(value: object) -> str:
-    text = printable(" ".join(text_of(value).split()))
-    return text if len(text) <= CELL_LENGTH_MAX else text[: CELL_LENGTH_MAX - 1] + "…"
+    return printable(" ".join(text_of(value).split()))
 
 
 def text_of(value: object) -> str:

@@ -15,12 +15,13 @@ from uuid import UUID
 
 import typer
 
+from gnomon.cli.naming import did_you_mean, job_names
 from gnomon.cli.options import chosen, option
 from gnomon.cli.profiles import address_of, names_the_key
 from gnomon.cli.showing import Columns, Output, note, show_many, show_one
 from gnomon.cli.terminal import Screen, ask
 from gnomon.client.remote.server import Server
-from gnomon.errors import DagNotFound, JobNotFound
+from gnomon.errors import DagNotFound, GnomonError, JobNotFound
 
 ServerOption = Annotated[str | None, option("server", "URL")]
 KeyOption = Annotated[str | None, option("key", "KEY")]
@@ -28,7 +29,9 @@ ProfileOption = Annotated[str | None, option("profile", "NAME")]
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="For people, or for programs.")]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="How many at most.")]
 
-Job = Annotated[str, typer.Argument(metavar="JOB", help="The name of a job, or its id.")]
+Job = Annotated[
+    str, typer.Argument(metavar="JOB", help="The name of a job, or its id.", autocompletion=job_names)
+]
 
 LIMIT = 50
 _COMMON: Mapping[str, tuple[Any, Any]] = {
@@ -68,7 +71,7 @@ class Talk:
             return word
         found = self.server.get("/v1/jobs", name=word, limit=1)["jobs"]
         if not found:
-            raise JobNotFound(word)
+            raise guessing(JobNotFound(word), did_you_mean(self.server, "/v1/jobs", "jobs", word))
         job_id: str = found[0]["job_id"]
         return job_id
 
@@ -95,6 +98,12 @@ class Talk:
             return
         with console.status(words):
             yield
+
+
+def guessing(error: GnomonError, guess: str | None) -> GnomonError:
+    if guess is not None:
+        error.add_note(guess)
+    return error
 
 
 def path_of(*parts: str) -> str:

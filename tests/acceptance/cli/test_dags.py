@@ -38,7 +38,7 @@ def test_a_workflow_is_checked_kept_run_approved_and_drawn(desk: Desk) -> None:
     watched = desk("dag-run", "watch", run).stdout.splitlines()
     assert watched[-1] == f"run {run}: COMPLETED"
     assert [one["dag_run_id"] for one in desk.json("dag", "runs", "etl-1")] == [run]
-    assert "load  COMPLETED  after check" in desk("dag", "graph", "etl-1", "--run", run).stdout
+    assert "└─▶ load  COMPLETED" in desk("dag", "graph", "etl-1", "--run", run).stdout
     assert "t0 --> t1" in desk("dag", "graph", "etl-1", "--as", "mermaid").stdout
     assert desk("dag", "graph", "etl-1", "--as", "svg").stdout.startswith("<svg ")
 

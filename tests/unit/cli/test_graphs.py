@@ -6,6 +6,7 @@ import re
 from xml.etree import ElementTree as ET
 
 from gnomon.cli.graphs import graph_of, svg_of
+from gnomon.cli.trees import tree_of
 from gnomon.core.graph import TASKS_MAX
 
 CHAIN = [
@@ -38,3 +39,24 @@ def test_a_picture_says_the_status() -> None:
     picture = ET.fromstring(drawn)
     words = [one.text for one in picture.findall(f".//{SVG}text")]
     assert words == ["a", "COMPLETED", "b", "FAILED", "c"]
+
+
+def test_a_tree_shows_every_edge_once_and_marks_fan_outs() -> None:
+    tasks = [
+        {"name": "extract"},
+        {"name": "clean", "depends_on": ["extract"]},
+        {"name": "count", "depends_on": ["extract"]},
+        {"name": "load", "depends_on": ["clean", "count"]},
+    ]
+    assert [line.plain for line in tree_of(graph_of(tasks), {"extract": "COMPLETED"}, {"clean"})] == [
+        "extract  COMPLETED",
+        "├─▶ clean ×N",
+        "│   └─▶ load …",
+        "└─▶ count",
+        "    └─▶ load  (after clean, count)",
+    ]
+
+
+def test_a_chain_of_thousands_is_drawn() -> None:
+    chain = [{"name": str(n), "depends_on": [str(n - 1)] if n else []} for n in range(5000)]
+    assert len(list(tree_of(graph_of(chain), {}, ()))) == 5000

@@ -10,14 +10,15 @@ import pytest
 import yaml
 from rich.text import Text
 
-from gnomon.cli.applying import _show
+from gnomon.cli.applying import _show, changes_between
 from gnomon.cli.exits import line
-from gnomon.cli.graphs import graph_of, lines_of, mermaid_of, svg_of
+from gnomon.cli.graphs import graph_of, mermaid_of, svg_of
 from gnomon.cli.planning import Action, Step
 from gnomon.cli.runs import _tell
-from gnomon.cli.showing import Output, show_many, show_one
+from gnomon.cli.showing import Output, _fitted, show_many, show_one
 from gnomon.cli.talking import Talk
 from gnomon.cli.terminal import Screen, json_text, printable, visible, yaml_text
+from gnomon.cli.trees import tree_of
 from gnomon.client.remote.server import Server
 from gnomon.errors import InvalidInput
 
@@ -35,15 +36,15 @@ def test_no_table_and_no_picture_lets_them_through(capsys: pytest.CaptureFixture
     graph = graph_of([{"name": NASTY}, {"name": "b", "depends_on": [NASTY]}])
     texts = [
         capsys.readouterr().out,
-        *(one.plain for one in lines_of(graph, {})),
+        *(one.plain for one in tree_of(graph, {}, {NASTY})),
         mermaid_of(graph, {}),
         svg_of(graph, {}),
         line(InvalidInput("x", NASTY)),
     ]
     for text in texts:
         assert text.replace("\n", "").isprintable(), text
-    assert len(lines_of(graph, {})) == 2
-    assert not any("\n" in one.plain for one in lines_of(graph, {}))
+    assert len(list(tree_of(graph, {}, ()))) == 2
+    assert not any("\n" in one.plain for one in tree_of(graph, {}, ()))
 
 
 def test_a_text_of_many_lines_cannot_pass_for_a_field(capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,3 +81,21 @@ def test_what_rich_draws_shows_them_too() -> None:
     screen.print(Text(NASTY))
     assert drawn.getvalue().replace("\n", "").isprintable()
     assert r"\x1b]0;owned" in drawn.getvalue()
+
+
+def test_a_plan_names_each_field_that_changes() -> None:
+    before = {"url": "https://a", "headers": {"x": "1"}, "same": [1]}
+    after = {"url": "https://b", "headers": {}, "same": [1]}
+    assert list(changes_between(before, after, "payload")) == [
+        'payload.headers.x: "1" → nothing',
+        'payload.url: "https://a" → "https://b"',
+    ]
+    assert list(changes_between(None, 30, "timeout_seconds")) == ["timeout_seconds: nothing → 30"]
+
+
+def test_a_table_uses_the_width_of_the_terminal_and_keeps_ids_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = [["ID", "ERROR"], ["0198c5a2-0000-7000-8000-000000000000", "x" * 200]]
+    for columns in (80, 160, 400):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert _fitted(cells, is_terminal=True) == [36, min(200, columns - 38)]
+    assert _fitted(cells, is_terminal=False) == [36, 60]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 from uuid import uuid4
@@ -33,8 +33,19 @@ WORTH_ANOTHER_TRY = frozenset({429, 502, 503, 504})
 class Server:
     """Calls that may be repeated are, for a moment, when no answer comes: a node may be starting anew."""
 
-    def __init__(self, address: Address, *, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        address: Address,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        pauses: Sequence[float] = PAUSES_SECONDS,
+        seconds_max: float = PATIENCE_SECONDS,
+    ) -> None:
         address.check()
+        self._pauses = pauses
+        self._timeout = {
+            "connect": min(CONNECT_SECONDS, seconds_max), "read": seconds_max, "write": seconds_max
+        }  # fmt: skip
         self.address = address
         self._sleep = sleep
         self._pool = httpcore.ConnectionPool(ssl_context=trusted())
@@ -83,7 +94,7 @@ class Server:
         return request_to(self.address, method, path, content=content, headers=headers)
 
     def _insist(self, request: Request) -> Any:
-        for pause in PAUSES_SECONDS:
+        for pause in self._pauses:
             try:
                 return self._once(request)
             except GnomonError as error:
@@ -94,14 +105,13 @@ class Server:
         return self._once(request)
 
     def _once(self, request: Request) -> Any:
-        timeout = {"connect": CONNECT_SECONDS, "read": PATIENCE_SECONDS, "write": PATIENCE_SECONDS}
         try:
             answer = self._pool.request(
                 request.method,
                 request.url,
                 headers=request.headers,
                 content=request.content,
-                extensions={"timeout": timeout},
+                extensions={"timeout": self._timeout},
             )
         except TROUBLE as error:
             raise unreachable(self.address, error) from error
