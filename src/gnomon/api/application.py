@@ -94,6 +94,7 @@ LONG_ROUTES: list[Handler] = [
     runs.explain_job,
     executions.explain_execution,
     executions.cancel_execution,
+    executions.retry_execution,  # Of a task of a workflow, this repairs its run.
 ]
 _LONG = {handler.fn for handler in LONG_ROUTES}
 
