@@ -43,6 +43,19 @@ class AskedBefore(Exception):
     """This very request has been here before; perhaps its reply got lost. Its claims are in `claimed`."""
 
 
+class NoFreeSlot(Exception):
+    """The worker holds as many leases as it has slots, or is not live."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How many executions a request may get, and where that holds. `is_full`: the worker has no free slot."""
+
+    session: Session
+    limit: int
+    is_full: bool = False
+
+
 class Claimer:
     def __init__(self, database: Database, lanes: Lanes, *, rescan: timedelta = RESCAN) -> None:
         self._database = database
@@ -60,6 +73,8 @@ class Claimer:
             return []
         try:
             rows = await self._claim(request, now=now, lease_until=lease_until)
+        except NoFreeSlot:
+            return []  # That says nothing of what waits: where to look stays as it was.
         except UniqueViolation as violation:  # Of a transaction it is told when that ends.
             if "claim_requests" not in violation.constraint:
                 raise
@@ -99,9 +114,11 @@ class Claimer:
     ) -> Sequence[Row]:
         """From the first of them that have something. A request that found nothing has not been used."""
         for turn in self._turns(request):
-            async with self._room(turn.limited, request, now) as (session, room):
-                rows = await self._scan(session, request, turn, room, now=now, lease_until=lease_until)
-            self._note(turn, rows, room, now=now)
+            async with self._room(turn.limited, request, now) as room:
+                rows = await self._scan(request, turn, room, now=now, lease_until=lease_until)
+            if room.is_full:
+                raise NoFreeSlot
+            self._note(turn, rows, room.limit, now=now)
             if rows:
                 return rows
         return []
@@ -115,20 +132,20 @@ class Claimer:
     @asynccontextmanager
     async def _room(
         self, limited: TenantId | None, request: ClaimRequest, now: datetime
-    ) -> AsyncIterator[tuple[Session, int]]:
+    ) -> AsyncIterator[Room]:
         """How many may be claimed, and for as long as that holds."""
         if limited is None and not request.is_counted:
-            yield self._database, request.limit
+            yield Room(self._database, request.limit)
             return
         async with self._database.transaction() as session:
-            rooms = [request.limit]
-            if request.is_counted:
-                rooms.append(await _free_slots(session, request.worker, now))
-            if limited is not None:
-                await session.fetch("tenant_lock", tenant_id=limited)
-                [row] = await session.fetch("tenant_room", tenant_id=limited)
-                rooms += [] if row["room"] is None else [row["room"]]
-            yield session, max(0, min(rooms))
+            free = await _free_slots(session, request.worker, now) if request.is_counted else request.limit
+            if limited is None or free < 1:
+                yield Room(session, max(0, min(request.limit, free)), is_full=free < 1)
+                return
+            await session.fetch("tenant_lock", tenant_id=limited)
+            [row] = await session.fetch("tenant_room", tenant_id=limited)
+            left = free if row["room"] is None else row["room"]
+            yield Room(session, max(0, min(request.limit, free, left)))
 
     async def _start_over(self, now: datetime) -> bool:
         """True if there are lanes that were not known before."""
@@ -138,22 +155,21 @@ class Claimer:
 
     async def _scan(
         self,
-        session: Session,
         request: ClaimRequest,
         turn: Turn,
-        limit: int,
+        room: Room,
         *,
         now: datetime,
         lease_until: datetime,
     ) -> Sequence[Row]:
         # A counted worker may be full of what this very request got before, and gets that again.
-        if limit < 1 and not request.is_counted:
+        if room.limit < 1 and not request.is_counted:
             return []
         where, values = self.scanned(request, turn, now, lease_until)
-        return await session.fetch(
+        return await room.session.fetch(
             "claim",
             *where,
-            **values | {"limit": limit},
+            **values | {"limit": room.limit},
             is_repeat=request.is_repeat,
             default_tenant=DEFAULT_TENANT,
         )
