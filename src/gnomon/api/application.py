@@ -38,7 +38,7 @@ from gnomon.api.bodies import BodyLimits
 from gnomon.api.call import Call
 from gnomon.api.callers import Callers
 from gnomon.api.compression import Gzip
-from gnomon.api.description import describe
+from gnomon.api.described.document import describe
 from gnomon.api.edge import Edge
 from gnomon.api.failures import answer, offered
 from gnomon.api.gate import Gate

@@ -2,89 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any
 
-import msgspec
-from litestar import Litestar, Response, get
-from litestar.openapi import OpenAPIConfig
-from litestar.openapi.spec import Components, SecurityScheme
+from litestar import Response, get
 
 from gnomon.api.call import Call
-from gnomon.api.failures import Envelope
+from gnomon.api.described.document import operations
 from gnomon.api.policy import PUBLIC
 
-_KEY = "api_key"
-_METHODS = ("get", "post", "put", "delete")
 # No script, nothing from elsewhere, and nobody may put the page into a frame.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
 }
-
-
-def describe(routes: Sequence[Any], version: str) -> dict[str, Any]:
-    """The OpenAPI document of these routes, with the envelope of errors and who may call."""
-    scheme = SecurityScheme("http", scheme="bearer", description="An API key: gnm_...")
-    config = OpenAPIConfig(
-        "Gnomon",
-        version,
-        description="A self-hosted distributed job scheduler. Every error comes in one envelope.",
-        components=Components(security_schemes={_KEY: scheme}),
-        use_handler_docstrings=True,
-    )
-    described = Litestar(list(routes), openapi_config=config, request_class=Call, logging_config=None)
-    document: dict[str, Any] = _with_any_of(described.openapi_schema.to_schema())
-    document["openapi"] = "3.1.0"
-    (_,), errors = msgspec.json.schema_components([Envelope], ref_template="#/components/schemas/{name}")
-    document["components"].setdefault("schemas", {}).update(errors)
-    policies = {
-        (method, path): route.opt["policy"]
-        for route in routes
-        for path in route.paths
-        for method in getattr(route, "http_methods", ())
-    }
-    for path, method, operation in _operations(document):
-        responses = {code: one for code, one in operation["responses"].items() if code < "400"}
-        content = {"application/json": {"schema": {"$ref": "#/components/schemas/Envelope"}}}
-        responses["default"] = {"description": "What was wrong.", "content": content}
-        operation["responses"] = responses
-        policy = policies[method.upper(), _as_declared(path, policies)]
-        if policy.scope is not None:
-            operation["security"] = [{_KEY: []}]
-            operation["x-gnomon-scope"] = " or ".join(filter(None, (policy.scope, policy.or_scope)))
-    return document
-
-
-def _with_any_of(described: Any) -> Any:
-    """A value may well fit two members of a union: 20 is an integer and a number."""
-    match described:
-        case dict():
-            return {
-                "anyOf" if name == "oneOf" else name: _with_any_of(inner) for name, inner in described.items()
-            }
-        case list():
-            return [_with_any_of(inner) for inner in described]
-        case _:
-            return described
-
-
-def _operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for path, item in document["paths"].items():
-        for method in _METHODS:
-            if method in item:
-                yield path, method, item[method]
-
-
-def _as_declared(path: str, known: Any) -> str:
-    """Our paths say `{job_id:str}` where OpenAPI says `{job_id}`."""
-    for _, declared in known:
-        if declared.replace(":str}", "}") == path:
-            return str(declared)
-    raise AssertionError(f"{path} is nobody's path")
 
 
 def page(document: dict[str, Any]) -> str:
@@ -95,7 +29,7 @@ def page(document: dict[str, Any]) -> str:
         f"<h1>Gnomon API {escape(document['info']['version'])}</h1>",
         "<p>The same as a document for programs: <a href='/openapi.json'>openapi.json</a>.</p>",
     ]
-    for path, method, operation in _operations(document):
+    for path, method, operation in operations(document):
         scope = operation.get("x-gnomon-scope", "no key")
         parts.append(f"<section><h2><code>{method.upper()} {escape(path)}</code> <small>{scope}</small></h2>")
         parts.append(f"<p>{escape(operation.get('description') or operation.get('summary', ''))}</p>")

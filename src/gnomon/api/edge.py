@@ -22,7 +22,8 @@ from gnomon.logs import REQUEST_ID
 logger = logging.getLogger(__name__)
 
 HEADER = b"x-request-id"
-_ACCEPTED = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+ID_LENGTH_MAX = 128
+_ACCEPTED = re.compile(rb"[A-Za-z0-9._:-]{1,%d}" % ID_LENGTH_MAX)
 
 # What was called, how it was answered, and how long that took.
 Observer = Callable[[str, str, int, float], None]

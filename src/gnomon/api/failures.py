@@ -71,11 +71,14 @@ def answer(request: Request[Any, Any, Any], error: Exception) -> Response[Envelo
         logger.error("a request failed", exc_info=error)
     elif isinstance(known, StoreError):
         logger.warning("the store did not serve a request: %s", known)
-    request_id = REQUEST_ID.get() or "none"
-    body = ErrorBody(known.code, _clean(_message(known)), _clean(_details(known)), request_id)
+    envelope = envelope_of(known, REQUEST_ID.get() or "none")
     return Response(
-        Envelope(body), status_code=known.http_status, headers=_headers(known), media_type="application/json"
+        envelope, status_code=known.http_status, headers=headers_of(known), media_type="application/json"
     )
+
+
+def envelope_of(error: GnomonError, request_id: str) -> Envelope:
+    return Envelope(ErrorBody(error.code, _clean(_message(error)), _clean(_details(error)), request_id))
 
 
 @contextmanager
@@ -150,7 +153,7 @@ def _clean(value: Any) -> Any:
             return value
 
 
-def _headers(error: GnomonError) -> dict[str, str]:
+def headers_of(error: GnomonError) -> dict[str, str]:
     match error:
         case RateLimited():
             quota = Quota(error.limit, 0, error.reset)

@@ -196,7 +196,7 @@ def uuid_of(text: str, field: str) -> UUID:
         raise InvalidInput(field, f"{text[:40]!r} is not a UUID.") from None
 
 
-_OUTCOMES: dict[str, Callable[[Completion], Outcome]] = {
+OUTCOMES: dict[str, Callable[[Completion], Outcome]] = {
     "succeeded": lambda one: Succeeded(
         None if one.result is UNSET else Document.of(one.result, field="result", bytes_max=RESULT_BYTES_MAX)
     ),
@@ -215,7 +215,7 @@ _OUTCOMES: dict[str, Callable[[Completion], Outcome]] = {
 
 
 def outcome_of(one: Completion) -> Outcome:
-    return _OUTCOMES[one.outcome](one)
+    return OUTCOMES[one.outcome](one)
 
 
 def _seconds(value: float | None, field: str) -> timedelta | None:

@@ -52,6 +52,7 @@ from gnomon.store.base import Applied
 WAIT_SECONDS_MAX = 30
 BATCH_MAX = 1000
 LINES_MAX = 10_000
+CANCEL = "cancel"  # What a renewal says when an execution shall stop.
 
 
 @post("/v1/leases/claim", policy=WORKS, dto=Body[ClaimForm], return_dto=None, status_code=200)
@@ -92,7 +93,7 @@ async def renew(data: JSONBody[RenewForm], request: Call) -> RenewAnswer:
             execution_id=str(one.execution_id),
             claim=one.number,
             lease_until=until,
-            command="cancel" if kept[one].cancel_requested else None,
+            command=CANCEL if kept[one].cancel_requested else None,
         )
         for one in claims
         if one in kept

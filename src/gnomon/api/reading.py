@@ -20,10 +20,8 @@ from gnomon.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from litestar._openapi.schema_generation import SchemaCreator
     from litestar.dto._backend import DTOBackend
     from litestar.dto.data_structures import DTOFieldDefinition
-    from litestar.openapi.spec import Reference, Schema
     from litestar.typing import FieldDefinition
 
 T = TypeVar("T")
@@ -140,12 +138,6 @@ class Body(AbstractDTO[T]):
 
     def decode_bytes(self, value: bytes) -> Any:
         return read(value, self.model_type)
-
-    @classmethod
-    def create_openapi_schema(
-        cls, field_definition: FieldDefinition, handler_id: str, schema_creator: SchemaCreator
-    ) -> Reference | Schema:
-        return schema_creator.for_field_definition(field_definition)
 
     @classmethod
     def generate_field_definitions(

@@ -32,6 +32,8 @@ from gnomon.core.limits import PAGE_LIMIT_DEFAULT, check_batch
 from gnomon.core.occurrence import Occurrence
 
 BATCH_MAX = 1000
+# What becomes of a nominal time.
+FIRED, SKIPPED = OUTCOMES = ("fired", "skipped")
 
 
 class Wish(Form):
@@ -183,7 +185,7 @@ def _occurrence(one: Occurrence) -> OccurrenceAnswer:
         nominal_time=one.nominal_time,
         nominal_until=one.nominal_until,
         count=one.count,
-        outcome="fired" if one.reason is None else "skipped",
+        outcome=FIRED if one.reason is None else SKIPPED,
         reason=one.reason,
         execution_id=None if one.execution_id is None else str(one.execution_id),
         due=one.due,

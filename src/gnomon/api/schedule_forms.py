@@ -46,7 +46,7 @@ _OTHER_WORDS = {
     "every_seconds": "interval_seconds",
     "at": "run_at",
 }
-_IF_PAST = {"run_now": Misfire.FIRE_NOW, "skip": Misfire.IGNORE}
+IF_PAST = {"run_now": Misfire.FIRE_NOW, "skip": Misfire.IGNORE}
 
 Text = str | None | UnsetType
 Number = int | float | None | UnsetType
@@ -155,9 +155,9 @@ def _type(asked: Mapping[str, Any]) -> str | None:
 
 
 def _misfire(word: str) -> str:
-    if word.lower() not in _IF_PAST:
-        raise InvalidInput("if_past", f"{word[:100]!r} is not one of {', '.join(_IF_PAST)}.")
-    return _IF_PAST[word.lower()].value
+    if word.lower() not in IF_PAST:
+        raise InvalidInput("if_past", f"{word[:100]!r} is not one of {', '.join(IF_PAST)}.")
+    return IF_PAST[word.lower()].value
 
 
 def _check_past(schedule: Schedule, before: Schedule | None, *, now: datetime) -> None:

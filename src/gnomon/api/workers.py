@@ -21,6 +21,8 @@ from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.worker import Registration, Worker, WorkerStatus
 from gnomon.errors import InvalidInput
 
+DRAIN = "drain"  # What an answer says while a worker shall take nothing new.
+
 
 class NewWorker(Form):
     """Without `kinds`, what it is capable of is what it runs. `boot` tells one start from the next."""
@@ -173,7 +175,7 @@ def _worker(one: Worker, request: Call) -> WorkerAnswer:
         capabilities=sorted(one.capabilities),
         registered_at=one.registered_at,
         last_heartbeat=one.last_seen_at,
-        command="drain" if one.status is WorkerStatus.DRAINING else None,
+        command=DRAIN if one.status is WorkerStatus.DRAINING else None,
         key_id=None if one.key_id is None else str(one.key_id),
         lease_seconds=seconds_of(request.verbs.leases.lease),
         server_time=now,
