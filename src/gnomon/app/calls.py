@@ -53,19 +53,24 @@ def split(
 
 def encoded(arguments: Mapping[str, Any], signature: Signature) -> dict[str, JSON]:
     """The arguments as JSON that the function can be called with. Raises InvalidInput that names one."""
-    values = {name: _encoded(name, value) for name, value in arguments.items()}
+    values = plain(arguments)
     if signature.context_name in values:
         raise InvalidInput(f"{FIELD}.{signature.context_name}", "is given by the worker, not by the caller.")
     signature.check_whole(values, field=FIELD)
     return values
 
 
-def _encoded(name: str, value: Any) -> JSON:
+def plain(arguments: Mapping[str, Any]) -> dict[str, JSON]:
+    """The arguments as JSON. Raises InvalidInput that names the one that cannot be written so."""
+    return {name: as_plain(value, field=f"{FIELD}.{name}") for name, value in arguments.items()}
+
+
+def as_plain(value: Any, *, field: str) -> JSON:
     try:
-        plain: JSON = msgspec.to_builtins(value, str_keys=True)
+        written: JSON = msgspec.to_builtins(value, str_keys=True)
     except (TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise InvalidInput(f"{FIELD}.{name}", f"cannot be written as JSON: {error}.") from None
-    return plain
+        raise InvalidInput(field, f"cannot be written as JSON: {error}.") from None
+    return written
 
 
 def as_input(values: dict[str, JSON]) -> Document | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import blake2b
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from gnomon.app.calls import duration
 from gnomon.core.document import JSON, Document
@@ -17,7 +17,6 @@ from gnomon.core.retry import RetryPolicy
 from gnomon.core.schedule import CronTiming, Interval, Manual, Misfire, Once, Overlap, Schedule, Timing
 from gnomon.core.schedule_document import to_document
 from gnomon.errors import InvalidInput
-from gnomon.handlers.function import FunctionHandler
 from gnomon.handlers.functions import Isolation
 
 Seconds = timedelta | float
@@ -54,8 +53,31 @@ class When:
             return CronTiming(self.cron, self.timezone or "UTC")
         every = duration(self.every, field="every")
         if every is not None:
-            return Interval(every)
+            try:
+                return Interval(every)
+            except InvalidInput as error:
+                raise InvalidInput("every", error.reason) from None
         return Manual() if self.at is None else Once(self.at)
+
+
+class JobOptions(TypedDict, total=False):
+    """The options that every declared job has, as keywords."""
+
+    cron: str | None
+    every: Seconds | None
+    timezone: str | None
+    schedule: Schedule | None
+    misfire: str | None
+    overlap: str | None
+    retries: int | None
+    retry: RetryPolicy | None
+    timeout: Seconds | None
+    queue: str
+    capabilities: Collection[str]
+    priority: int
+    max_concurrent: int | None
+    delivery: str
+    tags: Collection[str]
 
 
 WHEN_OPTIONS = frozenset(field.name for field in fields(When))
@@ -63,7 +85,7 @@ WHEN_OPTIONS = frozenset(field.name for field in fields(When))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """What `@app.job` takes, but for the name. Durations are timedeltas or seconds."""
+    """What a declared job takes, but for its name and what it runs. Durations are timedeltas or seconds."""
 
     cron: str | None = None
     every: Seconds | None = None
@@ -82,7 +104,7 @@ class Declaration:
     tags: Collection[str] = ()
     isolation: Isolation | str | None = None
 
-    def definition(self, function: str) -> Definition:
+    def definition(self, kind: str, payload: Document) -> Definition:
         when = When(
             cron=self.cron,
             every=self.every,
@@ -92,8 +114,8 @@ class Declaration:
             overlap=self.overlap,
         )
         return Definition(
-            FunctionHandler.kind,
-            payload_of(function, {}),
+            kind,
+            payload,
             when.as_schedule(),
             self._retry(),
             queue=self.queue,

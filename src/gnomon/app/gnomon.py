@@ -14,7 +14,11 @@ from weakref import WeakKeyDictionary
 from gnomon.app.connection import Connection, chosen_settings, connection_to, open_connection
 from gnomon.app.dag_declaring import DagDeclaring
 from gnomon.app.declaration import Declaration, Seconds
+from gnomon.app.declared_job import DeclaredJob
 from gnomon.app.engine import Engine
+from gnomon.app.fixed_declaring import FixedDeclaring
+from gnomon.app.fixed_job import FixedJob
+from gnomon.app.fixed_work import check_payload
 from gnomon.app.job_function import JobFunction
 from gnomon.app.sync import Sync
 from gnomon.client import Client, Draft
@@ -60,7 +64,7 @@ class _Place:
     connection: Connection | None = None
 
 
-class Gnomon(DagDeclaring):
+class Gnomon(DagDeclaring, FixedDeclaring):
     """An app. Declares jobs, and connects when it is first asked for something.
 
     `database` is an address; without one, the settings decide, and the default is an SQLite file in the
@@ -71,7 +75,7 @@ class Gnomon(DagDeclaring):
     def __init__(self, database: str | None = None, *, home: str | None = None) -> None:
         super().__init__()
         self.functions = Functions(home=home)
-        self.jobs: dict[str, JobFunction[Any, Any, Any]] = {}
+        self.jobs: dict[str, DeclaredJob[Any]] = {}
         self.sync = Sync(self._loop_in_charge, self.close)
         self._drafts: dict[str, Callable[[], Draft]] = {}
         self._database = database
@@ -123,15 +127,27 @@ class Gnomon(DagDeclaring):
     def _declared(
         self, function: Callable[P, Any], name: str, declaration: Declaration
     ) -> JobFunction[P, Any, Any]:
-        if name in self.dags:
-            raise InvalidInput("name", f"a workflow is named {name!r}; a job needs a name of its own.")
+        self._check_free(name)
         job: JobFunction[P, Any, Any] = JobFunction(self, function, name, declaration)
         if declaration.isolation == Isolation.PROCESS and self.functions.home is None:
             self.functions.home = self._found_in(function)
         self.functions.add(job.name, job.body(), isolation=declaration.isolation)
+        self._keep(job)
+        return job
+
+    def add_fixed(self, job: FixedJob) -> None:
+        self._check_free(job.name)
+        self._keep(job)
+
+    def _check_free(self, name: str) -> None:
+        if name in self.dags:
+            raise InvalidInput("name", f"a workflow is named {name!r}; a job needs a name of its own.")
+        if name in self.jobs:
+            raise InvalidInput("name", f"a job named {name!r} is declared already.")
+
+    def _keep(self, job: DeclaredJob[Any]) -> None:
         self.jobs[job.name] = job
         self._drafts[job.name] = job.draft
-        return job
 
     def has_job(self, name: str) -> bool:
         return name in self.jobs
@@ -145,9 +161,11 @@ class Gnomon(DagDeclaring):
         return f"{module.__name__}:{names[0]}" if names else None
 
     def check(self, definition: Definition) -> None:
-        """Refuse what a function of this app could not be called with."""
+        """Refuse what a function of this app cannot be called with, and calls and scripts that cannot be."""
         if definition.kind == self._handler.kind:
             self._handler.check(definition.payload.value)
+        else:
+            check_payload(definition.kind, definition.payload.value)
 
     # Connecting ----------------------------------------------------------------------------------------
 

@@ -12,20 +12,28 @@ from typing import Any, Protocol
 from gnomon.app.promise import Promised, is_known, written
 from gnomon.app.sketch import TaskOptions, drawing
 from gnomon.core.job import Definition
-from gnomon.core.reference import escaped
 from gnomon.errors import InvalidInput
 from gnomon.handlers.arguments import Signature
 
 _ITEM = "${item}"
-_OF_ITEM = re.compile(r"\$\{(item|index)\b")
+_OF_ITEM = re.compile(r"(?<!\$)\$\{(item|index)\b")
 _Kind = inspect.Parameter
 
 
 class Job(Protocol):
-    """What `@app.job` made."""
+    """A job that can be a task."""
 
     name: str
     definition: Definition
+
+    def task_payload(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The payload of a task that is called like this. What is promised is in it as it is."""
+
+
+class FunctionJob(Protocol):
+    """What `@app.job` made."""
+
+    name: str
     signature: Signature
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
@@ -44,10 +52,9 @@ class JobTask:
         """A promise of what the job returns."""
         job = self._job
         sketch = drawing(job.name)
-        arguments = _arguments(job, args, kwargs)
-        if self._options.over is not None and not any(map(_has_item, arguments.values())):
+        payload = job.task_payload(args, kwargs)
+        if self._options.over is not None and not _has_item(payload):
             raise InvalidInput("over", 'no argument is the item; write job.map(items), or "${item.key}".')
-        payload = {"function": escaped(job.name), "arguments": arguments}
         work = {"kind": job.definition.kind, "payload": payload, **_options(job.definition)}
         return sketch.add(job.name, work, self._options)
 
@@ -56,7 +63,7 @@ class JobTask:
         return JobTask(self._job, replace(self._options, over=items))(_ITEM, *args, **kwargs)
 
 
-def _arguments(job: Job, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def function_arguments(job: FunctionJob, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """By name. Raises InvalidInput for those that the job cannot be called with, as far as they are known."""
     signature = inspect.signature(job)
     try:
