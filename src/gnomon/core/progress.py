@@ -94,6 +94,7 @@ def after(plan: Plan, state: State, events: Sequence[Event], *, now: datetime) -
     try:
         book.need(touched(plan, state.run, events))
         for event in events:
+            book.next_event()
             _take(book, event)
             book.tell()
             status = _status(plan, book.run, is_outer_held=book.is_outer_held)

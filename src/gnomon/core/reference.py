@@ -29,7 +29,8 @@ RUN_FACTS = ("time", "day")
 # Bounded, so that an unclosed quote costs no walk to the end of the text.
 _QUOTED = rf'"(?:[^"\\]|\\.){{0,{REFERENCE_LENGTH_MAX}}}+"'
 _OURS = r"\$\{(?=(?:tasks|config|item|index)\b|run\.)"
-_HOLE = re.compile(
+# Groups: the `$` that escapes it; what is between the braces; the closing brace, or nothing.
+HOLE = re.compile(
     rf"(\$)?{_OURS}"
     rf'((?:{_QUOTED}|[^"}}]){{0,{REFERENCE_LENGTH_MAX}}}+)(\}}?)'
 )
@@ -124,28 +125,14 @@ def references(value: JSON, *, field: str) -> Iterator[Reference]:
         elif isinstance(item, list):
             todo.extend(item)
         elif isinstance(item, str) and "${" in item:
-            for hole in _HOLE.finditer(item):
+            for hole in HOLE.finditer(item):
                 if not hole[1]:
-                    yield _reference(hole, field=field)
+                    yield read_hole(hole, field=field)
 
 
 def is_template(text: str) -> bool:
     """Whether a text, or JSON as text, has something to replace: a reference, or a `$${` in front of one."""
     return _BEGIN.search(text) is not None
-
-
-def render(value: JSON, values: Values) -> JSON:
-    """The value with every reference replaced. As deep as the value, which a document bounds."""
-    if isinstance(value, dict):
-        return {key: render(inner, values) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [render(inner, values) for inner in value]
-    if not isinstance(value, str) or "${" not in value:
-        return value
-    whole = _HOLE.fullmatch(value)
-    if whole and not whole[1]:
-        return look_up(_reference(whole, field="template"), values)
-    return _HOLE.sub(lambda hole: _text(hole, values), value)
 
 
 def escaped(text: str) -> str:
@@ -167,17 +154,11 @@ def look_up(reference: Reference, values: Values) -> JSON:
     return value
 
 
-def _reference(hole: re.Match[str], *, field: str) -> Reference:
+def read_hole(hole: re.Match[str], *, field: str) -> Reference:
+    """What a match of HOLE that is not escaped refers to. Raises InvalidInput."""
     if not hole[3]:
         raise InvalidInput(field, f"{hole[0][:40]!r} has no closing brace.")
     return parse(hole[2], field=field)
-
-
-def _text(hole: re.Match[str], values: Values) -> str:
-    if hole[1]:
-        return hole[0][1:]
-    value = look_up(_reference(hole, field="template"), values)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _shown(reference: Reference) -> str:

@@ -9,10 +9,10 @@ from datetime import datetime
 
 from msgspec.structs import replace as with_
 
-from gnomon.core.document import Document
+from gnomon.core.document import JSON, Document
 from gnomon.core.execution import Failure
 from gnomon.core.reference import Unresolved
-from gnomon.core.release import Known, release_of
+from gnomon.core.release import RELEASE_BYTES_MAX, Known, check_room, release_of, size_bytes
 from gnomon.core.run_events import Changes, Needs, Release, State
 from gnomon.core.run_state import SWEPT, RunState, RunStatus, TaskState, TaskStatus
 from gnomon.core.trigger_rule import Verdict
@@ -47,6 +47,8 @@ class Book:
     is_swept: bool = False
     repaired: set[int] = field(default_factory=set)
     ended: deque[int] = field(default_factory=deque)  # Those whose children have not been told.
+    room_bytes: int = RELEASE_BYTES_MAX  # For what the event that is taken in lets begin.
+    decoded_config: dict[str, JSON] = field(default_factory=dict)
 
     @classmethod
     def of(cls, plan: Plan, state: State, *, now: datetime) -> Book:
@@ -65,6 +67,10 @@ class Book:
             self.is_swept,
             frozenset(self.repaired),
         )
+
+    def next_event(self) -> None:
+        """Whether a task fits does not depend on which other events came in the same transaction."""
+        self.room_bytes = RELEASE_BYTES_MAX
 
     # Rows --------------------------------------------------------------------------------------------
 
@@ -194,12 +200,20 @@ class Book:
         if self.plan.reads[place]:
             self.need_results([place])
         task = self.plan.task(place)
-        values = Known(self.plan, self.run.config, self.results, self.too_large, self.run.time)
+        values = Known(
+            self.plan,
+            self.run.config,
+            self.results,
+            self.too_large,
+            self.run.time,
+            decoded_config=self.decoded_config,
+        )
         if task.conditions and not all(condition.holds(values) for condition in task.conditions):
             self.close(place, TaskStatus.SKIPPED)
             return
         try:
             release = release_of(self.plan, place, self.tasks[place], self.run, values, now=self.now)
+            check_room(self.room_bytes - size_bytes(release))
         except (Unresolved, InvalidInput) as error:
             self.failures[place] = Failure("invalid_input", str(error))
             self.end(place, TaskStatus.FAILED)
@@ -210,6 +224,7 @@ class Book:
             self.new_results[place] = self.results[place] = Document("[]")
             self.close(place, TaskStatus.COMPLETED)
             return
+        self.room_bytes -= size_bytes(release)
         self._put_begun(place, release, is_held=isinstance(task.work, Approval | AwaitEvent))
 
     def _put_begun(self, place: int, release: Release, *, is_held: bool) -> None:

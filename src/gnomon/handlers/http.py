@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from urllib.parse import urldefrag, urljoin
@@ -38,8 +38,10 @@ USER_AGENT = "gnomon"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WORTH_ANOTHER_TRY = frozenset({408, 425, 429})
 SAYS_WHEN = frozenset({429, 503})
-# What may follow a redirect to another host. All else could be a credential.
+# What may follow a redirect to another origin. All else could be a credential, and what we add says which
+# execution this is: a stranger could use up its idempotency key, or get ahead of its fencing token.
 HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+ABOUT_THE_CONTENT = frozenset({"content-encoding", "content-language", "content-location", "content-type"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +56,17 @@ class Request:
         """The next request, as browsers make it; without what only the first host may know."""
         changed = replace(self, target=target)
         if target.origin != self.target.origin:
-            kept = {
-                name: value for name, value in self.own_headers.items() if name.lower() in HARMLESS_HEADERS
-            }
-            changed = replace(changed, own_headers=kept)
+            changed = changed._with_headers(lambda name: name in HARMLESS_HEADERS)
         if status == 303 or (status in (301, 302) and self.method == "POST"):
             method = "HEAD" if self.method == "HEAD" else "GET"
+            changed = changed._with_headers(lambda name: name not in ABOUT_THE_CONTENT)
             return replace(changed, method=method, content=None)
         return changed
+
+    def _with_headers(self, is_kept: Callable[[str], bool]) -> Request:
+        own = {name: value for name, value in self.own_headers.items() if is_kept(name.lower())}
+        ours = {name: value for name, value in self.our_headers.items() if is_kept(name.lower())}
+        return replace(self, own_headers=own, our_headers=ours)
 
     def headers(self) -> list[tuple[str, str]]:
         named = {name.lower() for name in self.own_headers}

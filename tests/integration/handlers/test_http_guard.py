@@ -195,6 +195,27 @@ async def test_credentials_do_not_follow_to_another_host() -> None:
     assert public.seen[2].headers["accept"] == "text/x"
 
 
+@pytest.mark.parametrize("status", [302, 307])
+async def test_what_names_the_execution_does_not_follow_to_another_host(status: int) -> None:
+    """With the fencing token, a stranger could get ahead of us; with the key, use it up."""
+    handler = handler_with(good=[[PUBLIC]], other=[[PUBLIC]])
+    answer = redirecting("/1", "http://other.example:{port}/2", "http://good.example:{port}/3", status=status)
+    async with public_and_canary(answer) as (public, _):
+        payload = to(public.url("/0", host="good.example"), json={"a": 1}, follow_redirects=True)
+        await handler.run(payload, an_attempt())
+        await handler.aclose()
+    ours = [
+        {name for name in seen.headers if name.startswith("gnomon-") or name == "idempotency-key"}
+        for seen in public.seen
+    ]
+    names = {"gnomon-fencing-token", "gnomon-execution-id", "gnomon-attempt", "idempotency-key"}
+    assert ours == [names, names, set(), set()]
+    # The type of the content goes where the content goes.
+    assert [bool(seen.body) for seen in public.seen] == [
+        "content-type" in seen.headers for seen in public.seen
+    ]
+
+
 @pytest.mark.parametrize(("status", "method"), [(302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])
 async def test_a_redirect_changes_the_method_as_in_browsers(status: int, method: str) -> None:
     async with public_and_canary(redirecting("/1", status=status)) as (public, _):
