@@ -343,6 +343,23 @@ class TenantAlreadyExists(Conflict):
         self.name = name
 
 
+class LastAdminKey(Conflict):
+    """Without this key, no key of the tenant could make another."""
+
+    code = "LAST_ADMIN_KEY"
+
+    def __init__(self, key_id: UUID) -> None:
+        super().__init__(
+            f"API key {key_id} is the last valid key with the scope 'admin'. Make another one first "
+            "(`gnomon key create NAME --scope admin`), then revoke this one with it."
+        )
+        self.key_id = key_id
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"key_id": str(self.key_id)}
+
+
 class JobAlreadyExists(Conflict):
     code = "JOB_ALREADY_EXISTS"
 

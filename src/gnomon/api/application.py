@@ -47,6 +47,7 @@ from gnomon.api.presence import Presence
 from gnomon.api.rates import Rates
 from gnomon.api.streams import Streams
 from gnomon.client import Client
+from gnomon.client.key_uses import KeyUses
 from gnomon.health.metrics import Metrics
 from gnomon.health.vitals import Vitals
 from gnomon.settings import ApiSettings
@@ -115,6 +116,7 @@ class Api:
     version: str
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     presence: Presence = field(default_factory=Presence)
+    key_uses: KeyUses = field(default_factory=KeyUses)
 
 
 def application(api: Api, routes: Sequence[Handler] = ROUTES, *, desk: Desk | None = None) -> Edge:
@@ -133,7 +135,7 @@ def application(api: Api, routes: Sequence[Handler] = ROUTES, *, desk: Desk | No
         Rate.KEY: chosen.key_calls_per_minute,
         Rate.REFUSAL: chosen.refusals_per_minute,
     }
-    callers = Callers(api.client, now)
+    callers = Callers(api.client, now, used=api.key_uses.note)
     streams = _streams(api, callers)
     gate = partial(
         Gate,
@@ -156,7 +158,7 @@ def application(api: Api, routes: Sequence[Handler] = ROUTES, *, desk: Desk | No
 
 def served_aside(api: Api) -> Litestar:
     """The same routes for calls that the gate of `application` has let in: see aside.py."""
-    callers = Callers(api.client, api.client.now)
+    callers = Callers(api.client, api.client.now, used=api.key_uses.note)
     return _framework(api, ROUTES, callers, _streams(api, callers), [Gzip])
 
 

@@ -30,9 +30,18 @@ class Caller:
 
 
 class Callers:
-    def __init__(self, client: Client, now: Callable[[], datetime]) -> None:
+    """`used` is told when a key was proven: not at each call, but every few seconds while it calls."""
+
+    def __init__(
+        self,
+        client: Client,
+        now: Callable[[], datetime],
+        *,
+        used: Callable[[KeyId, datetime], None],
+    ) -> None:
         self._client = client
         self._now = now
+        self._used = used
         # By the hash of the header that proved it, and until when: the key itself is kept nowhere.
         self._known: dict[bytes, tuple[Caller, datetime]] = {}
         # One for all keys of a tenant: those who look at the same moment share a look.
@@ -63,6 +72,7 @@ class Callers:
             raise Unauthorized from None
         if not shown.opens(key) or not key.is_valid(now):
             raise Unauthorized
+        self._used(key.id, now)
         return Caller(key, self._client_of(key.tenant_id))
 
     def _client_of(self, tenant_id: TenantId) -> Client:
@@ -77,7 +87,11 @@ class Callers:
             key = await self._client.keys.find(key_id)
         except KeyNotFound:
             return False
-        return key.is_valid(self._now())
+        now = self._now()
+        is_valid = key.is_valid(now)
+        if is_valid:
+            self._used(key_id, now)
+        return is_valid
 
     def forget(self, key_id: KeyId) -> None:
         """Revoked through this node: refused here at once."""

@@ -14,7 +14,7 @@ from gnomon.api.ids import key_id as read_key_id
 from gnomon.api.policy import KEEPS_KEYS
 from gnomon.api.reading import Answer, Body, Form
 from gnomon.core.instants import parse_instant
-from gnomon.core.keys import ApiKey
+from gnomon.core.keys import ApiKey, KeySource
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 
 
@@ -31,6 +31,8 @@ class KeyAnswer(Answer):
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
+    last_used_at: datetime | None
+    created_through: KeySource | None
     is_valid: bool
 
 
@@ -65,7 +67,10 @@ async def list_keys(
 
 @delete("/v1/keys/{key_id:str}", policy=KEEPS_KEYS, status_code=200)
 async def revoke_key(key_id: FromPath[str], request: Call) -> KeyAnswer:
-    """For good. This node refuses it at once, all others within ten seconds."""
+    """For good. This node refuses it at once, all others within ten seconds.
+
+    The last valid admin key of a tenant cannot be revoked.
+    """
     key = await request.verbs.keys.revoke(read_key_id(key_id))
     request.callers.forget(key.id)
     request.streams.end(key.id)
@@ -80,6 +85,8 @@ def _fields(key: ApiKey, now: datetime) -> dict[str, Any]:
         "created_at": key.created_at,
         "expires_at": key.expires_at,
         "revoked_at": key.revoked_at,
+        "last_used_at": key.last_used_at,
+        "created_through": key.created_through,
         "is_valid": key.is_valid(now),
     }
 

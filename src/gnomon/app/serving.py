@@ -34,8 +34,10 @@ from gnomon.app.opening import is_in_memory, open_store
 from gnomon.app.probes import inside_of, vitals_of
 from gnomon.app.process import installed_handlers
 from gnomon.client import Client
+from gnomon.client.key_uses import KeyUseWriter
 from gnomon.client.keys import NewKey
-from gnomon.errors import InvalidInput
+from gnomon.engine.service import Service
+from gnomon.errors import InvalidInput, StoreError
 from gnomon.health.metrics import Metrics
 from gnomon.settings import ApiSettings, Settings
 
@@ -47,6 +49,7 @@ STOP_PATIENCE = timedelta(seconds=5)
 BACKLOG = 1024
 # The server accepts a few connections more than there may be: those are served while others are closed.
 SPARE = 64
+LAST_STEP_SECONDS = 2.0
 OWNER_ONLY, SHARED_BY_ROOT = 0o700, 0o740
 
 Show = Callable[[NewKey], None]
@@ -79,13 +82,29 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
                     total=room_for_connections(settings.api.connections_max),
                 ),
             )
+            uses = KeyUseWriter(api.key_uses, engine.store.keys)
+            engine.node.join(uses)
             async with (
+                _last_step(uses),
                 _desk(api, engine, settings.database) as desk,
                 served(application(api, desk=desk), settings.api, closing=api.closing, presence=api.presence),
             ):
                 yield
     finally:
         await handlers.aclose()
+
+
+@asynccontextmanager
+async def _last_step(service: Service) -> AsyncIterator[None]:
+    """The node has stopped its services when the API ends: what it still noted is written here."""
+    try:
+        yield
+    finally:
+        try:
+            async with asyncio.timeout(LAST_STEP_SECONDS):
+                await service.step()
+        except (StoreError, TimeoutError) as error:
+            logger.warning("%s did not make its last step: %r", type(service).__name__, error)
 
 
 def _desk(api: Api, engine: Engine, url: str) -> AbstractAsyncContextManager[Desk | None]:

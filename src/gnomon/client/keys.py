@@ -10,7 +10,7 @@ from uuid import UUID
 
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.instants import check_instant
-from gnomon.core.keys import SECRET_BYTES, ApiKey, KeyId, Scope, hash_of, key_text, parse_scopes
+from gnomon.core.keys import SECRET_BYTES, ApiKey, KeyId, KeySource, Scope, hash_of, key_text, parse_scopes
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.records import Page
 
@@ -30,16 +30,21 @@ class Keys:
         self._keys = surroundings.store.keys
 
     async def create(
-        self, name: str, scopes: Collection[str], *, expires_at: datetime | None = None
+        self,
+        name: str,
+        scopes: Collection[str],
+        *,
+        expires_at: datetime | None = None,
+        through: KeySource = KeySource.API,
     ) -> NewKey:
         """Raises InvalidInput."""
-        new = self._new(name, parse_scopes(scopes), expires_at)
+        new = self._new(name, parse_scopes(scopes), expires_at, through)
         await self._keys.create(new.key)
         return new
 
     async def create_first(self) -> NewKey | None:
         """A key for everything, if there has never been one. None if there has."""
-        new = self._new(FIRST_NAME, frozenset({Scope.ADMIN}), None)
+        new = self._new(FIRST_NAME, frozenset({Scope.ADMIN}), None, KeySource.FIRST_START)
         return new if await self._keys.create_first(new.key) else None
 
     async def find(self, key_id: KeyId) -> ApiKey:
@@ -51,12 +56,15 @@ class Keys:
         return await self._keys.page(self._own.tenant_id, limit=limit, after=after)
 
     async def revoke(self, key_id: KeyId) -> ApiKey:
-        """For good; every node refuses it within seconds. Raises KeyNotFound."""
+        """For good; every node refuses it within seconds. Raises KeyNotFound, LastAdminKey."""
         return await self._keys.revoke(self._own.tenant_id, key_id, now=self._own.clock.now())
 
-    def _new(self, name: str, scopes: frozenset[Scope], expires_at: datetime | None) -> NewKey:
+    def _new(
+        self, name: str, scopes: frozenset[Scope], expires_at: datetime | None, through: KeySource
+    ) -> NewKey:
         now = self._own.clock.now()
         key_id, secret = KeyId(self._own.ids.next(now)), secrets.token_bytes(SECRET_BYTES)
         until = None if expires_at is None else check_instant(expires_at, field="expires_at")
-        key = ApiKey(key_id, self._own.tenant_id, name, hash_of(secret.hex()), scopes, now, until)
+        proof = hash_of(secret.hex())
+        key = ApiKey(key_id, self._own.tenant_id, name, proof, scopes, now, until, created_through=through)
         return NewKey(key, key_text(key_id, secret))

@@ -35,6 +35,9 @@ class EventType(Choice):
     EXECUTION_DEAD_LETTERED = "execution.dead_lettered"
     EXECUTION_REDRIVEN = "execution.redriven"
 
+    KEY_CREATED = "key.created"
+    KEY_REVOKED = "key.revoked"
+
     WORKER_REGISTERED = "worker.registered"
     WORKER_DRAINED = "worker.drained"
     WORKER_LOST = "worker.lost"

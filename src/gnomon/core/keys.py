@@ -37,6 +37,14 @@ class Scope(Choice):
     WORKER = "worker"  # The worker protocol, and nothing else.
 
 
+class KeySource(Choice):
+    """How a key was made."""
+
+    FIRST_START = "first_start"  # By the first process that served the API on this database.
+    API = "api"  # By a call with an admin key.
+    DATABASE = "database"  # By `gnomon key create --database`, for those who can write the store.
+
+
 _INCLUDED: dict[Scope, frozenset[Scope]] = {
     Scope.ADMIN: frozenset(Scope),
     Scope.WRITE: frozenset({Scope.WRITE, Scope.READ}),
@@ -58,6 +66,8 @@ class ApiKey:
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+    created_through: KeySource | None = None  # None: made by a release that did not keep it.
+    last_used_at: datetime | None = None  # To about a minute: nodes write it in batches.
 
     def __post_init__(self) -> None:
         check_name(self.name, field="name")
@@ -68,6 +78,9 @@ class ApiKey:
 
     def is_valid(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+    def administers(self, now: datetime) -> bool:
+        return self.is_valid(now) and self.allows(Scope.ADMIN)
 
     def allows(self, scope: Scope) -> bool:
         return not _INCLUDING[scope].isdisjoint(self.scopes)

@@ -55,6 +55,11 @@ class Node:
         if self._worker is not None:
             self._worker.is_halted = self._is_unfit
 
+    def join(self, service: Service) -> None:
+        """Drive this one, too; not while the schema does not fit. Only before `run`."""
+        self._services = [*self._services, service]
+        self._halting = [*self._halting, service]
+
     def misfit(self) -> str | None:
         """Why this process must not run on the schema as it was last seen, or None."""
         return self._watch.reason if self._watch is not None else None

@@ -405,7 +405,14 @@ class KeyStore(Protocol):
     async def page(self, tenant_id: TenantId, *, limit: int, after: UUID | None = None) -> Page[ApiKey]: ...
 
     async def revoke(self, tenant_id: TenantId, key_id: KeyId, *, now: datetime) -> ApiKey:
-        """For good. Repeated, the first time counts. Raises KeyNotFound."""
+        """For good. Repeated, the first time counts. Raises KeyNotFound.
+
+        Raises LastAdminKey if no other key of the tenant would administer it. Two calls at once cannot
+        revoke the last two.
+        """
+
+    async def used(self, uses: Mapping[KeyId, datetime]) -> None:
+        """Keep when keys were last used. A later time wins; keys that are gone are passed over."""
 
 
 class ShardStore(Protocol):

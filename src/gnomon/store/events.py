@@ -15,6 +15,7 @@ from gnomon.core.job import TenantId
 from gnomon.core.limits import check_limit
 from gnomon.errors import EventsGone
 from gnomon.store.database import Database, Row, Rows
+from gnomon.store.rows import names_of
 
 # A row may speak for ten thousand, so not many of them at a time.
 ROWS_AT_ONCE = 8
@@ -70,8 +71,8 @@ class SqlEvents:
             limit=ROWS_AT_ONCE,
         )
         found = list(islice(_after(rows, position), check_limit(limit)))
-        jobs = await self._jobs(found)
-        return [Happened(place, _event(row, tenant_id, subject, jobs)) for place, row, subject in found]
+        jobs, keys = await self._jobs(found), await self._keys(found)
+        return [Happened(place, _event(row, tenant_id, subject, jobs, keys)) for place, row, subject in found]
 
     async def check_kept(self, position: Position) -> None:
         """Raises EventsGone if the event is no longer there, and perhaps others after it."""
@@ -85,11 +86,25 @@ class SqlEvents:
 
     async def _jobs(self, found: Sequence[_Found]) -> dict[UUID, UUID]:
         """The jobs of the executions that are spoken of. Those that retention took are missing."""
-        wanted = {subject for _, row, subject in found if row["type"].startswith("execution.")}
+        rows = await self._about("execution.", found, "executions_jobs")
+        return {row["id"]: row["job_id"] for row in rows}
+
+    async def _keys(self, found: Sequence[_Found]) -> dict[UUID, dict[str, object]]:
+        """What is told of the keys that are spoken of. What proves them is not read."""
+        return {
+            row["id"]: {
+                "name": row["name"],
+                "scopes": sorted(names_of(row["scopes"])),
+                "created_through": row["created_through"],
+            }
+            for row in await self._about("key.", found, "keys_named")
+        }
+
+    async def _about(self, noun: str, found: Sequence[_Found], statement: str) -> Sequence[Row]:
+        wanted = {subject for _, row, subject in found if row["type"].startswith(noun)}
         if not wanted:
-            return {}
-        batch = Rows("wanted", ("id",), [(one,) for one in wanted])
-        return {row["id"]: row["job_id"] for row in await self._database.read("executions_jobs", batch)}
+            return []
+        return await self._database.read(statement, Rows("wanted", ("id",), [(one,) for one in wanted]))
 
 
 def _after(rows: Sequence[Row], position: Position) -> Iterator[_Found]:
@@ -101,13 +116,22 @@ def _after(rows: Sequence[Row], position: Position) -> Iterator[_Found]:
                 yield _Found(at, row, subject)
 
 
-def _event(row: Row, tenant_id: TenantId, subject: UUID, jobs: dict[UUID, UUID]) -> Event:
+def _event(
+    row: Row,
+    tenant_id: TenantId,
+    subject: UUID,
+    jobs: dict[UUID, UUID],
+    keys: dict[UUID, dict[str, object]],
+) -> Event:
     kind = EventType(row["type"])
     at: datetime = row["happened_at"]
+    data: dict[str, object]
     if kind.startswith("execution."):
         job_id = jobs.get(subject)
         data = {"execution_id": str(subject), "job_id": None if job_id is None else str(job_id)}
         place = f"executions/{subject}"
+    elif kind.startswith("key."):
+        data, place = {"key_id": str(subject), **keys.get(subject, {})}, f"keys/{subject}"
     else:
         data, place = {"job_id": str(subject)}, f"jobs/{subject}"
     document = Document(json.dumps(data))

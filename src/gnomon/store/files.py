@@ -6,6 +6,8 @@ import logging
 import os
 import shlex
 import stat
+from contextlib import suppress
+from errno import EACCES, EISDIR
 from pathlib import Path
 
 from gnomon.errors import StoreRefused
@@ -33,12 +35,30 @@ def claim_file(path: Path) -> Path:
                 f"{path} lies on a network file system ({kind}), where SQLite cannot keep its promises. "
                 "Use a local disk, or PostgreSQL."
             )
-        os.close(open_private(path))
+        _make_or_check(path)
         if path.stat().st_mode & stat.S_IWOTH:
             raise StoreRefused(f"All users of this machine may write {path}. Run: chmod 600 {path}")
     except OSError as error:
         raise StoreRefused(f"{path} cannot be opened: {error.strerror}.") from error
     return path
+
+
+def _make_or_check(path: Path) -> None:
+    """Does not open a file that is there. Raises OSError if it cannot be used.
+
+    POSIX frees all locks of a process on a file when it closes any descriptor of that file. Those of SQLite
+    would be gone, and the next process that leaves the database would delete its log under us.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        with suppress(FileExistsError):  # Made by another process in this moment.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE))
+        return
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+    if not os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise PermissionError(EACCES, os.strerror(EACCES))
 
 
 def warn_if_readable(path: Path) -> None:

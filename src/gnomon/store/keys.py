@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
 from gnomon.core.job import TenantId
-from gnomon.core.keys import ApiKey, KeyId, parse_scopes
+from gnomon.core.keys import ApiKey, KeyId, KeySource, parse_scopes
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
-from gnomon.errors import KeyNotFound, TenantNotFound
-from gnomon.store.database import Database, ForeignKeyViolation, Row, Session
+from gnomon.errors import KeyNotFound, LastAdminKey, TenantNotFound
+from gnomon.store.database import Database, ForeignKeyViolation, Row, Rows, Session
 from gnomon.store.rows import LAST_ID, names_of, names_text
 
 
@@ -48,10 +50,25 @@ class SqlKeys:
         return Page(keys, keys[-1].id if len(rows) > limit else None)
 
     async def revoke(self, tenant_id: TenantId, key_id: KeyId, *, now: datetime) -> ApiKey:
-        rows = await self._database.fetch("key_revoke", tenant_id=tenant_id, key_id=key_id, now=now)
-        if not rows:
-            raise KeyNotFound(key_id)
-        return _key_of(rows[0])
+        async with self._database.transaction() as session:
+            # One at a time in a tenant, so that two calls cannot revoke the last two admin keys.
+            await session.fetch("tenant_lock", tenant_id=tenant_id)
+            rows = await session.fetch("key_find", key_id=key_id)
+            if not rows or rows[0]["tenant_id"] != tenant_id:
+                raise KeyNotFound(key_id)
+            key = _key_of(rows[0])
+            if key.revoked_at is not None:
+                return key
+            if key.administers(now):
+                [other] = await session.fetch("keys_administer", tenant_id=tenant_id, key_id=key_id, now=now)
+                if not other["known"]:
+                    raise LastAdminKey(key_id)
+            await session.fetch("key_revoke", key_id=key_id, now=now)
+        return replace(key, revoked_at=now)
+
+    async def used(self, uses: Mapping[KeyId, datetime]) -> None:
+        if uses:
+            await self._database.fetch("keys_used", Rows("used_key", ("id", "at"), sorted(uses.items())))
 
 
 async def _insert(session: Session, key: ApiKey) -> None:
@@ -64,6 +81,7 @@ async def _insert(session: Session, key: ApiKey) -> None:
         scopes=names_text(key.scopes),
         created_at=key.created_at,
         expires_at=key.expires_at,
+        created_through=key.created_through,
     )
 
 
@@ -77,4 +95,6 @@ def _key_of(row: Row) -> ApiKey:
         created_at=row["created_at"],
         expires_at=row["expires_at"],
         revoked_at=row["revoked_at"],
+        created_through=KeySource(source) if (source := row["created_through"]) else None,
+        last_used_at=row["last_used_at"],
     )

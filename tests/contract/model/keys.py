@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -9,7 +10,7 @@ from uuid import UUID
 from gnomon.core.job import TenantId
 from gnomon.core.keys import ApiKey, KeyId
 from gnomon.core.records import Page
-from gnomon.errors import KeyNotFound, TenantNotFound
+from gnomon.errors import KeyNotFound, LastAdminKey, TenantNotFound
 from tests.contract.model.state import State, page_of
 
 
@@ -41,5 +42,18 @@ class ModelKeys:
         key = self.state.keys.get(key_id)
         if key is None or key.tenant_id != tenant_id:
             raise KeyNotFound(key_id)
+        if key.administers(now) and not any(
+            one.administers(now)
+            for one in self.state.keys.values()
+            if one.tenant_id == tenant_id and one.id != key_id
+        ):
+            raise LastAdminKey(key_id)
         self.state.keys[key_id] = replace(key, revoked_at=key.revoked_at or now)
         return self.state.keys[key_id]
+
+    async def used(self, uses: Mapping[KeyId, datetime]) -> None:
+        for key_id, at in uses.items():
+            key = self.state.keys.get(key_id)
+            if key is not None:
+                last = max(at, key.last_used_at or at)
+                self.state.keys[key_id] = replace(key, last_used_at=last)

@@ -8,6 +8,7 @@ CREATE TEMP TABLE wanted (id);
 CREATE TEMP TABLE passed_over (id);
 CREATE TEMP TABLE wanted_revision (job_id, revision);
 CREATE TEMP TABLE wanted_calendar (tenant_id, name);
+CREATE TEMP TABLE used_key (id, at);
 CREATE TEMP TABLE wanted_key (job_id, unique_key, execution_id);
 CREATE TEMP TABLE firing (
     job_id, expected_version, expected_next_run_time, status, next_run_time, last_run_time, fires, anchor,

@@ -1,0 +1,2 @@
+SELECT api_keys.id, api_keys.name, api_keys.scopes, api_keys.created_through
+FROM wanted JOIN api_keys ON api_keys.id = wanted.id
