@@ -52,5 +52,6 @@ def test_a_lost_admin_key_is_replaced_in_the_database_of_a_server_that_runs(tmp_
     again = gnomon(tmp_path, *words, "--server", up.url, exit_code=2).stderr
     assert "leave out --server" in again
     with node(tmp_path, "up") as up:
+        up.wait()
         uses = Desk(tmp_path, up.url, made["key"]).json("key", "list")
         assert next(one for one in uses if one["name"] == "rescue")["last_used_at"] is not None
