@@ -34,9 +34,8 @@ from gnomon.app.opening import is_in_memory, open_store
 from gnomon.app.probes import inside_of, vitals_of
 from gnomon.app.process import installed_handlers
 from gnomon.client import Client
-from gnomon.client.key_uses import KeyUseWriter
+from gnomon.client.key_uses import KeyUses, KeyUseWriter
 from gnomon.client.keys import NewKey
-from gnomon.engine.service import Service
 from gnomon.errors import InvalidInput, StoreError
 from gnomon.health.metrics import Metrics
 from gnomon.settings import ApiSettings, Settings
@@ -82,10 +81,8 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
                     total=room_for_connections(settings.api.connections_max),
                 ),
             )
-            uses = KeyUseWriter(api.key_uses, engine.store.keys)
-            engine.node.join(uses)
             async with (
-                _last_step(uses),
+                _writing_uses(api.key_uses, engine),
                 _desk(api, engine, settings.database) as desk,
                 served(application(api, desk=desk), settings.api, closing=api.closing, presence=api.presence),
             ):
@@ -95,16 +92,18 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
 
 
 @asynccontextmanager
-async def _last_step(service: Service) -> AsyncIterator[None]:
-    """The node has stopped its services when the API ends: what it still noted is written here."""
+async def _writing_uses(uses: KeyUses, engine: Engine) -> AsyncIterator[None]:
+    """The node has stopped its services when the API ends: what was noted after that is written here."""
+    writer = KeyUseWriter(uses, engine.store.keys)
+    engine.node.join(writer)
     try:
         yield
     finally:
         try:
             async with asyncio.timeout(LAST_STEP_SECONDS):
-                await service.step()
+                await writer.step()
         except (StoreError, TimeoutError) as error:
-            logger.warning("%s did not make its last step: %r", type(service).__name__, error)
+            logger.warning("when keys were last used was not written: %r", error)
 
 
 def _desk(api: Api, engine: Engine, url: str) -> AbstractAsyncContextManager[Desk | None]:

@@ -40,6 +40,14 @@ KEYS: Columns = {
 }
 
 
+InDatabase = Annotated[
+    str | None,
+    typer.Option(
+        "--database", metavar="URL", help="Write it to this database directly. Needs no server and no key."
+    ),
+]
+
+
 @app.command()
 def create(
     name: Annotated[str, typer.Argument(help="What it is for.")],
@@ -49,14 +57,7 @@ def create(
     expires_at: Annotated[
         str | None, typer.Option("--expires-at", metavar="TIME", help="Until when it is valid, RFC 3339.")
     ] = None,
-    database: Annotated[
-        str | None,
-        typer.Option(
-            "--database",
-            metavar="URL",
-            help="Write it to this database directly. Needs no server and no key.",
-        ),
-    ] = None,
+    database: InDatabase = None,
     server: ServerOption = None,
     key: KeyOption = None,
     profile: ProfileOption = None,
