@@ -57,14 +57,17 @@ def an_attempt(
         priority=5,
         nominal_time=NOON,
         due=NOON,
-        input=None if input is None else a_payload(input),
+        input=None if input is None else Document.of(input, field="input"),
         attempts=attempt - 1,
         crashes=0,
         started_at=NOON,
         lease_until=NOON + timedelta(seconds=20),
     )
-    return Context(leased, attendant or FakeAttendant(), None if state is None else a_payload(state))
+    return Context(
+        leased, attendant or FakeAttendant(), None if state is None else Document.of(state, field="state")
+    )
 
 
-def a_payload(value: JSON) -> Document:
-    return Document.of(value, field="payload")
+def a_payload(value: JSON) -> JSON:
+    """As a handler is given it: it was kept, and read back."""
+    return Document.of(value, field="payload").value

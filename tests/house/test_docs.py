@@ -18,6 +18,7 @@ import pytest
 from gnomon import errors
 from gnomon.settings import TABLE
 from tests.house.conftest import Plant
+from tests.house.installed import installed
 from tests.house.run_document import FENCE
 from tests.house.tree import ROOT, files, must_be_empty, sources
 
@@ -346,11 +347,12 @@ def read(root: Path, place: str) -> str:
 
 
 def run_document(document: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    paths = f"{ROOT}{os.pathsep}{installed(document, folder / f'{document.stem}-installed')}"
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", "tests.house.run_document", document],
         cwd=folder,
         # The documents speak of the default database, whatever this machine uses.
-        env=os.environ | {"PYTHONPATH": str(ROOT), "GNOMON_DATABASE": "", "DATABASE_URL": ""},
+        env=os.environ | {"PYTHONPATH": paths, "GNOMON_DATABASE": "", "DATABASE_URL": ""},
         capture_output=True,
         text=True,
         timeout=DOCUMENT_SECONDS_MAX,

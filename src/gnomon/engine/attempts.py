@@ -68,7 +68,7 @@ class Attempt:
         if definition.timeout is not None:
             self._ring_in(definition.timeout, self.ask_to_stop, Stop.TIMED_OUT)
         try:
-            result = await handler.run(self.leased.payload, context)
+            result = await handler.run(self.leased.payload.value, context)
             outcome = self._finished(result)
         except BaseException as error:
             outcome = self._ended_by(error)

@@ -150,8 +150,13 @@ class Context:
         return self._leased.revision.definition.timeout
 
     @property
-    def input(self) -> Document | None:
-        """What this one execution was given, beside the payload of its job."""
+    def input(self) -> JSON:
+        """What this one execution was given, beside the payload of its job; None if there is nothing."""
+        return None if self.given is None else self.given.value
+
+    @property
+    def given(self) -> Document | None:
+        """The input as it is kept. For handlers that decode it into types of their own."""
         return None if self._leased.revision.is_task else self._leased.input
 
     @property
@@ -186,7 +191,7 @@ class Context:
 
 
 class Handler(Protocol):
-    """Runs the executions of one kind."""
+    """Runs the executions of one kind. docs/how-to/write-a-handler.md has an example that runs."""
 
     @property
     def kind(self) -> str: ...
@@ -194,8 +199,12 @@ class Handler(Protocol):
     def check(self, payload: JSON) -> None:
         """Called when a job is saved. Raises InvalidInput that names the field and what is wrong with it."""
 
-    async def run(self, payload: Document, context: Context) -> JSON:
-        """One attempt. It is cancelled when it shall stop, and must leave nothing running behind."""
+    async def run(self, payload: JSON, context: Context) -> JSON:
+        """One attempt. Its payload is what `check` was given, or what a template of a workflow came to.
+
+        The value belongs to the attempt, which may change it. It is cancelled when it shall stop, and must
+        leave nothing running behind.
+        """
 
 
 @runtime_checkable

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from gnomon.core.document import JSON, Document
+from gnomon.core.document import JSON
 from gnomon.handlers.base import Context, JobFailed
 from gnomon.handlers.payload import read, read_to_run
 from gnomon.settings import HandlerSettings
@@ -43,7 +43,7 @@ class DummyHandler:
     def check(self, payload: JSON) -> None:
         read(payload, self._form)
 
-    async def run(self, payload: Document, context: Context) -> JSON:
+    async def run(self, payload: JSON, context: Context) -> JSON:
         asked = read_to_run(payload, self._form)
         for number in range(asked.log_lines):
             context.log.info("Line %d of %d.", number + 1, asked.log_lines)

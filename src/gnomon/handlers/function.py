@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gnomon.core.document import JSON, Document
+from gnomon.core.document import JSON
 from gnomon.handlers.arguments import as_json
 from gnomon.handlers.base import Context, JobFailed
 from gnomon.handlers.functions import Function, Functions, Isolation, load
@@ -17,7 +17,6 @@ from gnomon.handlers.process import run_in_process
 from gnomon.handlers.threads import GENERATION, Threads, end_if_forked
 from gnomon.settings import HandlerSettings
 
-CALLS_REMEMBERED_MAX = 1024
 _PROCESS, _THREAD = Isolation.PROCESS, Isolation.THREAD  # A member of an enum is slow to name.
 
 
@@ -39,8 +38,6 @@ class FunctionHandler:
         self._grace = settings.function_grace
         self._threads = Threads(name="gnomon-function")
         self._generation = GENERATION.number
-        # Payloads without arguments say only a name: most executions of a busy queue need no more decoding.
-        self._bare_calls: dict[str, Function] = {}
 
     @property
     def abandoned_threads(self) -> int:
@@ -52,19 +49,13 @@ class FunctionHandler:
         if function is not None:  # Else a worker elsewhere may have it.
             function.signature.check(asked.arguments, field="payload.arguments")
 
-    async def run(self, payload: Document, context: Context) -> JSON:
-        function = self._bare_calls.get(payload.text)
-        values: dict[str, JSON] = {}
-        if function is None:
-            asked = read_to_run(payload, Payload)
-            function, values = self.functions[asked.function], asked.arguments
-            if not values:
-                self._remember(payload.text, function)
-        given, signature, arguments = context.input, function.signature, None
+    async def run(self, payload: JSON, context: Context) -> JSON:
+        function, values = self._asked(payload)
+        given, signature, arguments = context.given, function.signature, None
         if given is not None and not values and function.isolation is not _PROCESS:
             arguments = signature.arguments_of(given)
         if arguments is None:
-            values = merged(values, given)
+            values = merged(values, context.input)
             arguments = signature.arguments(values) if values or signature.names else {}
         if function.isolation is _PROCESS:
             return await run_in_process(
@@ -77,6 +68,13 @@ class FunctionHandler:
 
     async def aclose(self) -> None:
         self._threads.close()
+
+    def _asked(self, payload: JSON) -> tuple[Function, dict[str, JSON]]:
+        """The function and its arguments. Most executions of a busy queue say only a name."""
+        if type(payload) is dict and len(payload) == 1 and type(name := payload.get("function")) is str:
+            return self.functions[name], {}
+        asked = read_to_run(payload, Payload)
+        return self.functions[asked.function], asked.arguments
 
     async def _call(self, function: Function, arguments: dict[str, Any]) -> Any:
         try:
@@ -92,8 +90,3 @@ class FunctionHandler:
             raise JobFailed(f"{type(error).__name__}: {error}", kind=type(error).__name__) from error
         finally:
             end_if_forked(self._generation)
-
-    def _remember(self, text: str, function: Function) -> None:
-        if len(self._bare_calls) >= CALLS_REMEMBERED_MAX:
-            self._bare_calls.clear()
-        self._bare_calls[text] = function

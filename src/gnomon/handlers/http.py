@@ -12,7 +12,7 @@ from urllib.parse import urldefrag, urljoin
 
 import httpcore
 
-from gnomon.core.document import JSON, Document
+from gnomon.core.document import JSON
 from gnomon.errors import InvalidInput
 from gnomon.handlers.addresses import Allowed
 from gnomon.handlers.base import Context, JobFailed
@@ -106,7 +106,7 @@ class HttpHandler:
         except (BadUrl, ForbiddenAddress) as error:
             raise InvalidInput("payload.url", str(error)) from None
 
-    async def run(self, payload: Document, context: Context) -> JSON:
+    async def run(self, payload: JSON, context: Context) -> JSON:
         asked = read_to_run(payload, Payload)
         try:
             asked.check()
@@ -174,7 +174,7 @@ class HttpHandler:
 
 
 def _request(asked: Payload, target: Target, context: Context) -> Request:
-    content = asked.content(None if context.input is None else context.input.value)
+    content = asked.content(context.input)
     ours = {
         "Idempotency-Key": str(context.execution_id),
         "Gnomon-Execution-Id": str(context.execution_id),

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from gnomon.core.document import JSON, Document
+from gnomon.core.document import JSON
 from gnomon.errors import InvalidInput
 from gnomon.handlers.base import JobFailed
 
@@ -31,10 +31,10 @@ def read(payload: JSON, into: type[_Payload]) -> _Payload:
         raise InvalidInput(field, f"{_PLACE.sub('', text)}.") from None
 
 
-def read_to_run(payload: Document, into: type[_Payload]) -> _Payload:
+def read_to_run(payload: JSON, into: type[_Payload]) -> _Payload:
     """The same when the job runs: what is wrong with it now is wrong for ever."""
     try:
-        return read(payload.value, into)
+        return read(payload, into)
     except InvalidInput as error:
         raise bad_payload(error) from error
 
@@ -43,17 +43,14 @@ def bad_payload(error: InvalidInput) -> JobFailed:
     return JobFailed(str(error), kind="bad_payload", permanent=True)
 
 
-def merged(arguments: dict[str, JSON], given: Document | None) -> dict[str, JSON]:
+def merged(arguments: dict[str, JSON], given: JSON) -> dict[str, JSON]:
     """The arguments of the job with the input of the execution on top."""
     if given is None:
         return arguments
-    value = given.value
-    if value is None:
-        return arguments
-    if not isinstance(value, dict):
+    if not isinstance(given, dict):
         raise JobFailed(
-            f"The input of the execution must be an object, not {type(value).__name__}.",
+            f"The input of the execution must be an object, not {type(given).__name__}.",
             kind="bad_arguments",
             permanent=True,
         )
-    return arguments | value
+    return arguments | given

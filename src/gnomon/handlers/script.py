@@ -13,7 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from gnomon.core.document import JSON, Document
+from gnomon.core.document import JSON
 from gnomon.errors import InvalidInput
 from gnomon.handlers import launch
 from gnomon.handlers.base import Context, JobFailed
@@ -42,7 +42,7 @@ class ScriptHandler:
     def check(self, payload: JSON) -> None:
         read(payload, Payload).check()
 
-    async def run(self, payload: Document, context: Context) -> JSON:
+    async def run(self, payload: JSON, context: Context) -> JSON:
         asked = read_to_run(payload, Payload)
         try:
             asked.check()

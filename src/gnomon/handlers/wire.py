@@ -44,7 +44,7 @@ class Snapshot(msgspec.Struct, frozen=True):
             nominal_time=context.nominal_time,
             due=context.due,
             timeout=context.timeout,
-            input=None if context.input is None else context.input.text,
+            input=None if context.given is None else context.given.text,
             state=None if state is None else msgspec.json.encode(state).decode(),
         )
 

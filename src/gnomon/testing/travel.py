@@ -17,7 +17,7 @@ from typing import Any, Literal, Self, cast
 from gnomon.app.calls import duration
 from gnomon.app.connection import Connection
 from gnomon.app.gnomon import Gnomon
-from gnomon.core.document import JSON, Document
+from gnomon.core.document import JSON
 from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus
 from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, JobId
@@ -220,9 +220,9 @@ class _WatchedHandler(FunctionHandler):
         self._trip = trip
         self._boot = boot
 
-    async def run(self, payload: Document, context: Context) -> JSON:
+    async def run(self, payload: JSON, context: Context) -> JSON:
         trip = self._trip
-        name = str(payload.value["function"])  # type: ignore[index,call-overload]
+        name = str(payload["function"])  # type: ignore[index,call-overload]
         trip.calls.append(Call(name, trip.now(), context.nominal_time, context.execution_id, context.attempt))
         crashes = trip.crashes.get(len(trip.calls))
         if crashes == "before":

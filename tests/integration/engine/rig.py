@@ -44,7 +44,7 @@ class Calls:
 
     def check(self, payload: JSON) -> None: ...
 
-    async def run(self, payload: Document, context: Context) -> JSON:
+    async def run(self, payload: JSON, context: Context) -> JSON:
         return await self.body(context)
 
 

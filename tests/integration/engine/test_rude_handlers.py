@@ -95,7 +95,7 @@ async def test_a_snooze_into_the_past_is_due_at_once(rig: Rig) -> None:
 
 async def test_an_outcome_that_nobody_can_decide_about_takes_no_other_with_it(rig: Rig) -> None:
     async def body(context: Context) -> JSON:
-        if context.input == Document("1"):
+        if context.input == 1:
             error = Snooze(timedelta(0))
             error.delay = "soon"  # type: ignore[assignment]
             raise error
@@ -114,7 +114,7 @@ async def test_an_outcome_that_nobody_can_decide_about_takes_no_other_with_it(ri
 async def test_who_stops_waiting_for_a_checkpoint_keeps_nobody_else_waiting(rig: Rig) -> None:
     async def body(context: Context) -> JSON:
         kept = context.checkpoint({"n": 1})
-        if context.input == Document("1"):
+        if context.input == 1:
             waiting = asyncio.ensure_future(_awaited(kept))
             await asyncio.sleep(0)
             waiting.cancel()
@@ -192,7 +192,7 @@ async def test_progress_may_be_any_kind_of_number(rig: Rig) -> None:
 
 async def test_a_checkpoint_that_the_store_cannot_keep_is_told_and_blocks_nobody(rig: Rig) -> None:
     async def body(context: Context) -> JSON:
-        state = Document("\ud800") if context.input == Document("1") else Document("{}")
+        state = Document("\ud800") if context.input == 1 else Document("{}")
         future = ada.worker.checkpoint(context._leased, state, None)
         await asyncio.wrap_future(future)
         return None

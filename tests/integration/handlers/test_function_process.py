@@ -21,7 +21,7 @@ HOME = "tests.integration.handlers.functions:functions"
 handler = FunctionHandler(HandlerSettings(functions=HOME, function_grace=timedelta(seconds=0.2)))
 
 
-def call(name: str, **arguments: JSON) -> object:
+def call(name: str, **arguments: JSON) -> JSON:
     return a_payload({"function": name, "arguments": arguments})
 
 

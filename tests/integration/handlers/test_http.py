@@ -32,11 +32,11 @@ async def handler() -> AsyncIterator[HttpHandler]:
     await handler.aclose()
 
 
-def to(url: str, **more: JSON) -> Document:
+def to(url: str, **more: JSON) -> JSON:
     return a_payload({"url": url, **more})
 
 
-async def failure(handler: HttpHandler, payload: Document) -> JobFailed:
+async def failure(handler: HttpHandler, payload: JSON) -> JobFailed:
     with pytest.raises(JobFailed) as failed:
         await handler.run(payload, an_attempt())
     return failed.value

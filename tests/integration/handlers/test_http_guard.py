@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.core.document import JSON, Document
+from gnomon.core.document import JSON
 from gnomon.handlers.base import JobFailed
 from gnomon.handlers.http import HttpHandler
 from gnomon.settings import HandlerSettings
@@ -41,7 +41,7 @@ class Names:
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
 
-def to(url: str, **more: JSON) -> Document:
+def to(url: str, **more: JSON) -> JSON:
     return a_payload({"url": url, **more})
 
 
@@ -70,7 +70,7 @@ async def _on_one_port(answer: Answering, stack: AsyncExitStack) -> tuple[Server
     raise AssertionError("no port is free on both sides")
 
 
-async def failure(handler: HttpHandler, payload: Document) -> JobFailed:
+async def failure(handler: HttpHandler, payload: JSON) -> JobFailed:
     with pytest.raises(JobFailed) as failed:
         await handler.run(payload, an_attempt())
     await handler.aclose()

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 import pytest
 
-from gnomon.core.document import JSON, Document
+from gnomon.core.document import JSON
 from gnomon.core.limits import LOG_BYTES_MAX
 from gnomon.handlers.base import JobFailed
 from gnomon.handlers.script import ScriptHandler
@@ -81,11 +81,11 @@ async def handler(open_folder: Path, user: str | None) -> AsyncIterator[ScriptHa
     assert not list(place.iterdir()), "A run left its folder behind."
 
 
-def bash(script: str, **more: JSON) -> Document:
+def bash(script: str, **more: JSON) -> JSON:
     return a_payload({"interpreter": "bash", "script": script, **more})
 
 
-async def failure(handler: ScriptHandler, payload: Document) -> JobFailed:
+async def failure(handler: ScriptHandler, payload: JSON) -> JobFailed:
     with pytest.raises(JobFailed) as failed:
         await handler.run(payload, an_attempt())
     return failed.value
@@ -215,7 +215,7 @@ async def test_what_it_leaves_running_is_gone_when_it_has_ended(handler: ScriptH
     assert not with_marker(marker)
 
 
-async def cancelled(handler: ScriptHandler, payload: Document, *, ready: Path) -> str:
+async def cancelled(handler: ScriptHandler, payload: JSON, *, ready: Path) -> str:
     task = asyncio.create_task(handler.run(payload, an_attempt()))
     text = await text_of(ready)
     task.cancel()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gnomon.core.document import JSON, Document
+from gnomon.core.document import JSON
 from gnomon.errors import InvalidInput
 from gnomon.handlers.base import Context, JobFailed, NotHere, Snooze, Stopped
 from gnomon.handlers.function import FunctionHandler
@@ -29,7 +29,7 @@ def handler_of(*added: Any, grace: timedelta = GRACE, isolation: str | None = No
     return FunctionHandler(HandlerSettings(function_grace=grace), functions)
 
 
-def call(name: str, **arguments: JSON) -> Document:
+def call(name: str, **arguments: JSON) -> JSON:
     return a_payload({"function": name, "arguments": arguments} if arguments else {"function": name})
 
 

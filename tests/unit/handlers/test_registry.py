@@ -15,7 +15,7 @@ from gnomon.handlers.discovery import GROUP, discover
 from gnomon.handlers.dummy import DummyHandler
 from gnomon.handlers.registry import Registry
 from gnomon.settings import HandlerSettings
-from tests.attempts import a_payload
+from tests.attempts import an_attempt
 
 HERE = "tests.unit.handlers.test_registry"
 
@@ -29,11 +29,22 @@ class Echo:
     def check(self, payload: JSON) -> None:
         raise InvalidInput("payload", "never right.")
 
-    async def run(self, payload: Document, context: Context) -> JSON:
-        return payload.value
+    async def run(self, payload: JSON, context: Context) -> JSON:
+        return payload
 
     async def aclose(self) -> None:
         self.closed = True
+
+
+@dataclass
+class Lenient(Echo):
+    kind: str = "lenient"
+
+    def check(self, payload: JSON) -> None:
+        assert payload == {"words": ["a", "b"]}
+
+    async def run(self, payload: JSON, context: Context) -> JSON:
+        return [payload, context.input]
 
 
 class Stubborn(Echo):
@@ -87,6 +98,17 @@ def test_a_kind_that_is_taken_stays_with_the_first() -> None:
     assert [error.entry_point for error in discovered.broken] == ["echo"]
 
 
+async def test_a_plugin_runs_with_what_it_has_checked() -> None:
+    """Plain JSON, and not how Gnomon keeps it."""
+    payload = Document.of({"words": ["a", "b"]}, field="payload")
+    handler = discover(HandlerSettings(), found=[entry("lenient", f"{HERE}:Lenient")]).registry.handler(
+        "lenient"
+    )
+    context = an_attempt(input={"more": 1})
+    handler.check(payload.value)
+    assert await handler.run(payload.value, context) == [{"words": ["a", "b"]}, {"more": 1}]
+
+
 def test_a_program_may_bring_its_own_handler() -> None:
     discovered = discover(
         HandlerSettings(), found=[entry("echo", "no_such_module:Handler")], given={"echo": Echo}
@@ -96,14 +118,16 @@ def test_a_program_may_bring_its_own_handler() -> None:
 
 
 def test_an_unknown_kind_is_no_mistake_when_a_job_is_saved() -> None:
-    Registry([DummyHandler(HandlerSettings())]).check(Definition("elsewhere", a_payload({"any": "thing"})))
+    Registry([DummyHandler(HandlerSettings())]).check(
+        Definition("elsewhere", Document.of({"any": "thing"}, field="payload"))
+    )
 
 
 def test_a_payload_is_checked_when_a_job_is_saved() -> None:
     registry = Registry([DummyHandler(HandlerSettings())])
-    registry.check(Definition("dummy", a_payload({"sleep_seconds": 1})))
+    registry.check(Definition("dummy", Document.of({"sleep_seconds": 1}, field="payload")))
     with pytest.raises(InvalidInput) as refused:
-        registry.check(Definition("dummy", a_payload({"sleep_seconds": "long"})))
+        registry.check(Definition("dummy", Document.of({"sleep_seconds": "long"}, field="payload")))
     assert refused.value.field == "payload.sleep_seconds"
 
 

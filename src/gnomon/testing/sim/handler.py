@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gnomon.core.document import JSON, Document
+from gnomon.core.document import JSON
 from gnomon.errors import LeaseLost
 from gnomon.handlers.base import Context, JobFailed, Snooze
 from gnomon.testing.sim.behaviour import KIND, Behaviour
@@ -32,9 +32,9 @@ class SimulatedHandler:
     def check(self, payload: JSON) -> None:
         """All payloads are our own."""
 
-    async def run(self, payload: Document, context: Context) -> JSON:
+    async def run(self, payload: JSON, context: Context) -> JSON:
         world = self._boot.world
-        behaviour = msgspec.json.decode(payload.text, type=Behaviour)
+        behaviour = msgspec.convert(payload, type=Behaviour)
         chance = world.chance.fork(f"run:{context.token}")
         world.recorder.started(self._boot, context, marks_of(behaviour.inputs))
         code = 1
