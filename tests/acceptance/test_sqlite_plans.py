@@ -18,6 +18,7 @@ from gnomon.store.sqlite import SqliteDatabase
         ("executions_page_of_job", "executions_job"),
         ("dead_letters_page_of_job", "dead_letters_job"),
         ("jobs_recent", "executions_job"),
+        ("dags_recent", "dag_runs_dag"),
         ("run_executions", "executions_run"),
     ],
 )

@@ -277,6 +277,9 @@ async def read_every_page(store: SqlStore) -> None:
     for status in [None, *ExecutionStatus]:
         for wanted in (ExecutionFilter(status=status), ExecutionFilter(job_id, status)):
             await store.executions.page(DEFAULT_TENANT, wanted, now=NOW, limit=50, after=middle)
+    some_jobs = [JobId(UUID(f"01b8dac5-b400-7000-8000-{n:012x}")) for n in range(1, 101)]
+    assert len(await store.executions.recent(DEFAULT_TENANT, some_jobs, limit=10)) == 100
+    await store.executions.progress(DEFAULT_TENANT, [ExecutionId(one) for one in some_jobs])
     for some in (
         JobFilter(),
         JobFilter(name="job 7"),

@@ -68,6 +68,7 @@ async def read_every_page_of_workflows(flows: WorkflowStore) -> None:
     dag = await flows.dags.named(DEFAULT_TENANT, NAME)
     *_, first = (await flows.runs.page(DEFAULT_TENANT, dag.job.id, limit=10)).items
     assert len(await flows.runs.tasks(DEFAULT_TENANT, first.id, limit=100)) == 6
+    assert await flows.runs.recent(DEFAULT_TENANT, [dag.job.id], limit=10)
 
 
 async def handed_over(flows: WorkflowStore, *leased: Leased) -> list[Leased]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId
+from gnomon.core.job import DEFAULT_TENANT
 from gnomon.core.lease import Claim
 from gnomon.core.lifecycle import Released
 from gnomon.core.records import Checkpoint
@@ -18,6 +19,7 @@ from tests.contract.given import (
     claim_one,
     end,
     new_id,
+    other_tenant,
     running,
     tries,
 )
@@ -94,3 +96,12 @@ async def test_executions_without_a_checkpoint_are_missing_from_the_answer(store
     assert dict(await store.checkpoints.load(asked)) == {leased.claim.execution_id: saved}
     assert dict(await store.checkpoints.load([])) == {}
     assert list(await store.checkpoints.save([])) == []
+
+
+async def test_how_far_executions_are_is_read_without_their_states(store: Store) -> None:
+    told, silent = await running(store), await running(store)
+    await store.checkpoints.save([checkpoint(told.claim, 1, progress=0.5), checkpoint(silent.claim, 1)])
+    asked = [told.claim.execution_id, silent.claim.execution_id, ExecutionId(new_id())]
+
+    assert dict(await store.executions.progress(DEFAULT_TENANT, asked)) == {told.claim.execution_id: 0.5}
+    assert dict(await store.executions.progress(await other_tenant(store), asked)) == {}

@@ -16,20 +16,24 @@ from tests.contract.given import (
     ADA,
     BROKEN,
     DONE,
+    FAILED,
     HOUR,
     MINUTE,
     NOW,
     SECOND,
     ask,
     claim,
+    claim_one,
     create_one,
     end,
     enqueue,
     enqueue_one,
     new_id,
+    new_job,
     other_tenant,
     running,
     seen,
+    tries,
 )
 
 
@@ -175,3 +179,15 @@ async def test_the_newest_runs_of_a_job_are_told_in_few_words(store: Store) -> N
     assert (ended.started_at, ended.finished_at) == (NOW, NOW)
     nothing = await store.executions.recent(await other_tenant(store), [job.id], limit=10)
     assert nothing == {job.id: []}
+
+
+async def test_what_waits_says_until_when(store: Store) -> None:
+    job = await create_one(store, new_job(definition=tries(3)))
+    await enqueue(store, ask(job), ask(job, due=NOW + HOUR))
+    await end(store, await claim_one(store), FAILED)
+
+    later, again = (await store.executions.recent(DEFAULT_TENANT, [job.id], limit=10))[job.id]
+
+    assert (later.status, later.due) == (None, NOW + HOUR)
+    assert (again.status, again.due) == (None, (await seen(store, again.id)).due)
+    assert NOW < (again.due or NOW) < NOW + HOUR

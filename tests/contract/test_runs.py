@@ -751,3 +751,20 @@ async def test_a_fan_out_that_has_not_ended_has_no_result_yet(flows: WorkflowSto
 
     [*_, first] = await all_tasks(flows, run_id)
     assert first.failure == Failure("invalid_input", "Task 'each' has no result.")
+
+
+async def test_the_newest_runs_of_workflows_are_told_in_few_words(flows: WorkflowStore) -> None:
+    dag, other = await create_dag(flows, tasks_of(FORK)), await create_dag(flows, tasks_of(FORK))
+    runs = [await start_run(flows, dag, now=NOW + n * MINUTE) for n in range(3)]
+    await act(flows, runs[2], Pause())
+    await flows.executions.cancel(DEFAULT_TENANT, [runs[1]], now=NOW + HOUR)
+    ids = [dag.job.id, other.job.id]
+
+    found = await flows.runs.recent(DEFAULT_TENANT, ids, limit=2)
+    elsewhere = await flows.runs.recent(await given.other_tenant(flows), ids, limit=2)
+
+    assert [(one.id, one.status) for one in found[dag.job.id]] == [
+        (runs[2], ExecutionStatus.RUNNING),
+        (runs[1], ExecutionStatus.CANCELLED),
+    ]
+    assert (found[other.job.id], elsewhere[dag.job.id]) == ([], [])

@@ -14,7 +14,7 @@ from gnomon.api.ids import run_id as read_run_id
 from gnomon.api.policy import READS
 from gnomon.api.reading import Answer
 from gnomon.client.runs import NamedTask
-from gnomon.core.dag import Hold
+from gnomon.core.dag import Hold, Run, task_id
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 from gnomon.errors import InvalidInput
 
@@ -33,6 +33,7 @@ class TaskAnswer(Answer):
     Of a fan-out: the first start, the last end, the most attempts, and what the first item that failed says.
     """
 
+    task_id: str
     name: str
     status: str
     dependencies: list[str]
@@ -66,12 +67,13 @@ async def list_run_tasks(
     run = await request.verbs.runs.get(read_run_id(dag_run_id))
     found = await request.verbs.runs.tasks(run, limit=limit, after=after)
     following = found[-1].run.task if len(found) == limit and found[-1].run.task + 1 < run.tasks else None
-    return TaskPage(tasks=[_task(one) for one in found], next_after=following)
+    return TaskPage(tasks=[_task(run, one) for one in found], next_after=following)
 
 
-def _task(one: NamedTask) -> TaskAnswer:
+def _task(of: Run, one: NamedTask) -> TaskAnswer:
     run = one.run
     return TaskAnswer(
+        task_id=str(task_id(of.dag_id, one.name)),
         name=one.name,
         status=run.state.status,
         dependencies=list(one.depends_on),

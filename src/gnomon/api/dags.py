@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
 from typing import Any
 
 from litestar import Response, delete, get, post, put
@@ -11,19 +11,18 @@ from litestar.params import FromPath, FromQuery, JSONBody
 from msgspec import UNSET, UnsetType
 
 from gnomon.api.call import Call
+from gnomon.api.dag_answers import DagAnswer, DagDetails, DagPage, dag_answer, dag_details
 from gnomon.api.dag_runs import RunAnswer, RunPage, run_answer
-from gnomon.api.execution_answers import raw
 from gnomon.api.ids import Cursors
 from gnomon.api.ids import dag_id as read_dag_id
 from gnomon.api.policy import READS, WRITES, WRITES_MANY
-from gnomon.api.reading import Answer, Body, Form
+from gnomon.api.reading import Body, Form
 from gnomon.api.words import in_words, words_of_tasks
 from gnomon.core.dag import Dag
 from gnomon.core.document import check_name
 from gnomon.core.job import JobStatus
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.run_state import RunStatus
-from gnomon.core.schedule_document import to_document
 from gnomon.errors import DagNotFound
 
 
@@ -51,32 +50,6 @@ class Trigger(Form):
     config: dict[str, Any] | None = None
 
 
-class DagAnswer(Answer):
-    dag_id: str
-    name: str
-    status: str
-    version: int
-    revision: int
-    schedule: dict[str, Any]
-    next_run_time: datetime | None
-    last_run_time: datetime | None
-    tags: list[str]
-    created_at: datetime
-    updated_at: datetime
-    tenant_id: str
-
-
-class DagDetails(DagAnswer):
-    """With the definition of its current revision, as it was written."""
-
-    definition: Any
-
-
-class DagPage(Answer):
-    dags: list[DagAnswer]
-    next_cursor: str | None
-
-
 @post("/v1/dags", policy=WRITES_MANY, dto=Body[NewDag], return_dto=None)
 async def create_dag(data: JSONBody[NewDag], request: Call) -> Response[DagDetails]:
     """Keep a workflow. What could never run is refused, with the task and the reason."""
@@ -100,14 +73,12 @@ async def list_dags(
     if name is not None:
         check_name(name, field="name")
         with suppress(DagNotFound):
-            return DagPage(
-                dags=[DagAnswer(**_fields(await request.verbs.dags.named(name)))], next_cursor=None
-            )
+            found = await request.verbs.dags.named(name)
+            return DagPage(dags=await _answers([found], request), next_cursor=None)
         return DagPage(dags=[], next_cursor=None)
     cursors = Cursors(request.verbs.tenant_id, "dags", status, tag)
     page = await request.verbs.dags.list(status=status, tag=tag, limit=limit, after=cursors.read_id(cursor))
-    shown = [DagAnswer(**_fields(one)) for one in page.items]
-    return DagPage(dags=shown, next_cursor=cursors.write_id(page.next))
+    return DagPage(dags=await _answers(page.items, request), next_cursor=cursors.write_id(page.next))
 
 
 @get("/v1/dags/{dag_id:str}", policy=READS)
@@ -187,28 +158,16 @@ def _document(data: NewDag) -> dict[str, Any]:
 async def _tagged(
     dag: Dag, request: Call, *, status_code: int = 200, headers: dict[str, str] | None = None
 ) -> Response[DagDetails]:
+    recent = await request.verbs.jobs.recent([dag.job])
     definition = (await request.verbs.dags.revision(dag)).definition
-    answer = DagDetails(**_fields(dag), definition=raw(definition))
+    answer = await dag_details(dag, definition, recent[dag.job.id], now=request.now)
     tag = {"ETag": f'"{dag.job.version}"'}
     return Response(answer, status_code=status_code, headers=tag | (headers or {}))
 
 
-def _fields(dag: Dag) -> dict[str, Any]:
-    job = dag.job
-    return {
-        "dag_id": str(job.id),
-        "name": job.name,
-        "status": job.status,
-        "version": job.version,
-        "revision": dag.revision,
-        "schedule": dict(to_document(job.definition.schedule)),
-        "next_run_time": job.next_run_time,
-        "last_run_time": job.last_run_time,
-        "tags": sorted(job.tags),
-        "created_at": job.created_at,
-        "updated_at": job.updated_at,
-        "tenant_id": str(job.tenant_id),
-    }
+async def _answers(dags: Sequence[Dag], request: Call) -> list[DagAnswer]:
+    recent = await request.verbs.jobs.recent([dag.job for dag in dags])
+    return [dag_answer(dag, recent[dag.job.id], now=request.now) for dag in dags]
 
 
 ROUTES: list[Any] = [

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 
 from gnomon.api.reading import Answer, Form
+from gnomon.client.executions import Executions
 from gnomon.client.places import NamedPlace
 from gnomon.core.document import Document
-from gnomon.core.execution import Attempt, Enqueued, Execution, ExecutionId, Failure
+from gnomon.core.execution import Attempt, Enqueued, Execution, Failure
 from gnomon.core.explaining import Reason
 from gnomon.core.job import Job, JobId
 from gnomon.core.records import AtRevision, Redriven
@@ -25,7 +26,10 @@ class Trouble(Answer):
 
 
 class ExecutionAnswer(Answer):
-    """`task` and `dag_run_id`: of a workflow, what it is for; `item`: which one of a fan-out."""
+    """`task` and `dag_run_id`: of a workflow, what it is for; `item`: which one of a fan-out.
+
+    `progress`: from 0 to 1, what its last checkpoint said, until it has ended.
+    """
 
     execution_id: str
     run_id: str
@@ -55,6 +59,7 @@ class ExecutionAnswer(Answer):
     error: Trouble | None
     error_message: str | None
     unique_key: str | None
+    progress: float | None
     cancel_requested: bool
     waits_for: str | None
     logs_url: str
@@ -111,11 +116,17 @@ class ReasonAnswer(Answer):
     details: dict[str, Any]
 
 
-def execution_answer(
-    one: Execution, jobs: Mapping[JobId, Job], places: Mapping[ExecutionId, NamedPlace]
+async def execution_answers(
+    found: Sequence[Execution], jobs: Mapping[JobId, Job], executions: Executions
+) -> list[ExecutionAnswer]:
+    """With what else is known of them: tasks and progress, each read once for all."""
+    places, progress = await executions.places(found), await executions.progress(found)
+    return [_execution(one, jobs.get(one.job_id), places.get(one.id), progress.get(one.id)) for one in found]
+
+
+def _execution(
+    one: Execution, job: Job | None, place: NamedPlace | None, progress: float | None
 ) -> ExecutionAnswer:
-    job, place = jobs.get(one.job_id), places.get(one.id)
-    number = one.attempts if one.status.is_final else one.attempts + 1
     return ExecutionAnswer(
         execution_id=str(one.id),
         run_id=str(one.id),
@@ -126,9 +137,9 @@ def execution_answer(
         dag_run_id=None if place is None else str(place.run_id),
         status=one.status,
         trigger=one.trigger,
-        attempt_number=number,
+        attempt_number=one.attempt,
         attempts=one.attempts,
-        retry_count=max(number - 1, 0),
+        retry_count=max(one.attempt - 1, 0),
         claim=one.claim,
         priority=one.priority,
         revision=one.revision,
@@ -145,6 +156,7 @@ def execution_answer(
         error=trouble(one.failure),
         error_message=None if one.failure is None else one.failure.message,
         unique_key=one.unique_key,
+        progress=progress,
         cancel_requested=one.cancel_requested,
         waits_for=one.waits_for,
         logs_url=f"/v1/executions/{one.id}/logs",

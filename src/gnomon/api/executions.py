@@ -20,7 +20,7 @@ from gnomon.api.execution_answers import (
     RedrivenAnswer,
     RunAgain,
     attempt_answer,
-    execution_answer,
+    execution_answers,
     raw,
     reason_answer,
     redriven_answer,
@@ -32,7 +32,7 @@ from gnomon.api.policy import READS, WRITES
 from gnomon.api.reading import Answer, Body
 from gnomon.api.runs import ExecutionExplanation, execution_reasons
 from gnomon.api.streams import event_of, paused
-from gnomon.core.execution import ExecutionId, ExecutionStatus
+from gnomon.core.execution import ExecutionId, ExecutionStatus, attempt_numbers
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX
 from gnomon.core.records import LogLine
 from gnomon.errors import InvalidInput
@@ -84,8 +84,7 @@ async def list_executions(
     after = cursors.read_id(cursor)
     page = await verbs.executions.list(job_id=of_job, status=status, limit=limit, after=after)
     jobs = await verbs.jobs.many({one.job_id for one in page.items})
-    places = await verbs.executions.places(page.items)
-    shown = [execution_answer(one, jobs, places) for one in page.items]
+    shown = await execution_answers(page.items, jobs, verbs.executions)
     return ExecutionPage(executions=shown, next_cursor=cursors.write_id(page.next))
 
 
@@ -93,14 +92,16 @@ async def list_executions(
 async def get_execution(execution_id: FromPath[str], request: Call) -> ExecutionAnswer:
     found = await request.verbs.executions.get(read_execution_id(execution_id))
     jobs = await request.verbs.jobs.many([found.job_id])
-    return execution_answer(found, jobs, await request.verbs.executions.places([found]))
+    [shown] = await execution_answers([found], jobs, request.verbs.executions)
+    return shown
 
 
 @get("/v1/executions/{execution_id:str}/attempts", policy=READS)
 async def list_attempts(execution_id: FromPath[str], request: Call) -> Attempts:
-    """The finished attempts, oldest first."""
+    """The finished attempts, oldest first. One that was given back has the number of the next."""
     found = await request.verbs.executions.attempts(read_execution_id(execution_id))
-    return Attempts(attempts=[attempt_answer(number, one) for number, one in enumerate(found, start=1)])
+    numbered = zip(attempt_numbers(found), found, strict=True)
+    return Attempts(attempts=[attempt_answer(number, one) for number, one in numbered])
 
 
 @post("/v1/executions/{execution_id:str}/cancel", policy=WRITES, status_code=200)

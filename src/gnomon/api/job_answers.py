@@ -14,6 +14,7 @@ from gnomon.api.schedule_forms import JOB_TYPES, shown
 from gnomon.core.execution import ExecutionStatus, RecentRun
 from gnomon.core.instants import whole
 from gnomon.core.job import Job
+from gnomon.core.job_state import JobState, state_of
 from gnomon.core.shown import ShownJob, shown_job
 
 
@@ -35,6 +36,7 @@ class JobAnswer(Answer):
     job_id: str
     name: str
     status: str
+    state: JobState
     kind: str
     job_type: str
     cron_expression: str | None
@@ -78,12 +80,14 @@ class JobPage(Answer):
     next_cursor: str | None
 
 
-def job_fields(job: ShownJob) -> dict[str, Any]:
+def job_fields(job: ShownJob, recent: Sequence[RecentRun], *, now: datetime) -> dict[str, Any]:
+    """`recent`: its newest runs, newest first."""
     schedule, retry = job.schedule, retry_words(job.retry)
     return {
         "job_id": str(job.id),
         "name": job.name,
         "status": job.status,
+        "state": state_of(job.status, job.next_run_time, recent, now=now),
         "kind": job.kind,
         "job_type": JOB_TYPES[schedule["type"]],
         "cron_expression": schedule.get("cron"),
@@ -111,16 +115,16 @@ def job_fields(job: ShownJob) -> dict[str, Any]:
     }
 
 
-def job_answer(job: Job) -> JobAnswer:
-    return JobAnswer(**job_fields(shown_job(job)))
+def job_answer(job: Job, recent: Sequence[RecentRun], *, now: datetime) -> JobAnswer:
+    return JobAnswer(**job_fields(shown_job(job), recent, now=now))
 
 
-def job_details(job: ShownJob, recent: Sequence[RecentRun]) -> dict[str, Any]:
+def job_details(job: ShownJob, recent: Sequence[RecentRun], *, now: datetime) -> dict[str, Any]:
     """The fields of JobDetails. Among `recent`, its newest executions, is what runs and what ended last."""
     running = next((one for one in recent if one.status is ExecutionStatus.RUNNING), None)
     ended = next((one for one in recent if one.status and one.status.is_final), None)
     latest = running or (recent[0] if recent else None)
-    fields = job_fields(job)
+    fields = job_fields(job, recent, now=now)
     fields["current_run"] = running and CurrentRun(
         run_id=str(running.id),
         execution_id=str(running.id),

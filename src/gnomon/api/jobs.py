@@ -63,10 +63,12 @@ class Seen(Form):
 @post("/v1/jobs", policy=WRITES, dto=Body[NewJob], return_dto=None)
 async def create_job(data: JSONBody[NewJob], request: Call) -> Response[JobAnswer]:
     """Make a job. Send an `Idempotency-Key`, and a call that is repeated makes one job."""
+    began = request.now
     with in_words(lambda: words_of_job(data)):
-        draft = await draft_of(data, Dependencies(request.verbs).ids, now=request.now)
+        draft = await draft_of(data, Dependencies(request.verbs).ids, now=began)
         job = await request.verbs.jobs.create(draft, idempotency=await request.idempotency())
-    return tagged(job, job_answer(job), status_code=201, headers={"Location": f"/v1/jobs/{job.id}"})
+    [answer] = await answers([job], request, since=began)
+    return tagged(job, answer, status_code=201, headers={"Location": f"/v1/jobs/{job.id}"})
 
 
 @post("/v1/jobs/batch", policy=WRITES_MANY, dto=Body[NewJobs], return_dto=None)
@@ -74,15 +76,15 @@ async def create_jobs(data: JSONBody[NewJobs], request: Call) -> JobsMade:
     """Make up to 1,000 jobs, all or none."""
     if len(data.jobs) > BATCH_MAX:
         raise InvalidInput("jobs", f"{len(data.jobs)} in one call; at most {BATCH_MAX} are accepted.")
-    resolve = Dependencies(request.verbs).ids
+    began, resolve = request.now, Dependencies(request.verbs).ids
     drafts = []
     for number, form in enumerate(data.jobs):
         with in_words(partial(words_of_job, form), under=f"jobs[{number}]."):
-            draft = await draft_of(form, resolve, now=request.now)
+            draft = await draft_of(form, resolve, now=began)
             request.verbs.jobs.check(draft.definition)
             drafts.append(draft)
     jobs = await request.verbs.jobs.create_many(drafts, idempotency=await request.idempotency())
-    return JobsMade(jobs=[job_answer(job) for job in jobs])
+    return JobsMade(jobs=await answers(jobs, request, since=began))
 
 
 @get("/v1/jobs", policy=READS)
@@ -110,14 +112,17 @@ async def list_jobs(
     )
     cursors = Cursors(request.verbs.tenant_id, "jobs", wanted)
     page = await request.verbs.jobs.list(wanted, limit=limit, after=cursors.read_id(cursor))
-    return JobPage(jobs=[job_answer(job) for job in page.items], next_cursor=cursors.write_id(page.next))
+    shown = await answers(page.items, request)
+    return JobPage(jobs=shown, next_cursor=cursors.write_id(page.next))
 
 
 @get("/v1/jobs/{job_id:str}", policy=READS)
 async def get_job(job_id: FromPath[str], request: Call) -> Encoded[JobDetails]:
     """One job, with what runs of it now and what ended last."""
     look = await request.verbs.jobs.look(read_job_id(job_id))
-    return Encoded(msgspec.json.encode(job_details(look.job, look.recent)), etag=look.job.version)
+    return Encoded(
+        msgspec.json.encode(job_details(look.job, look.recent, now=request.now)), etag=look.job.version
+    )
 
 
 @put("/v1/jobs/{job_id:str}", policy=WRITES, dto=Body[JobPatch], return_dto=None)
@@ -137,35 +142,36 @@ async def update_job(job_id: FromPath[str], data: JSONBody[JobPatch], request: C
             dependencies=await Dependencies(request.verbs).change(data.dependencies),
             idempotency=await request.idempotency(),
         )
-    return tagged(job, job_answer(job))
+    return tagged(job, *await answers([job], request))
 
 
 @delete("/v1/jobs/{job_id:str}", policy=WRITES, status_code=200)
 async def delete_job(job_id: FromPath[str], request: Call) -> Response[JobAnswer]:
     """Soft: its name is free again, its history stays until retention. What runs is asked to stop."""
     job = await request.verbs.jobs.delete(read_job_id(job_id), version=request.version(None))
-    return tagged(job, job_answer(job))
+    return tagged(job, *await answers([job], request))
 
 
 @post("/v1/jobs/{job_id:str}/pause", policy=WRITES, status_code=200)
 async def pause_job(job_id: FromPath[str], request: Call) -> Response[JobAnswer]:
     """Skip its due times from now on. What waits and runs goes on."""
     job = await request.verbs.jobs.pause(read_job_id(job_id), version=request.version(None))
-    return tagged(job, job_answer(job))
+    return tagged(job, *await answers([job], request))
 
 
 @post("/v1/jobs/{job_id:str}/resume", policy=WRITES, status_code=200)
 async def resume_job(job_id: FromPath[str], request: Call) -> Response[JobAnswer]:
     """Fire again, from the next time on."""
     job = await request.verbs.jobs.resume(read_job_id(job_id), version=request.version(None))
-    return tagged(job, job_answer(job))
+    return tagged(job, *await answers([job], request))
 
 
 @post("/v1/jobs/{job_id:str}/cancel", policy=WRITES, status_code=200)
 async def cancel_job(job_id: FromPath[str], request: Call) -> Response[CancelledJob]:
     """Stop for good: what waits ends, what runs is asked to stop. Safe to repeat."""
     job = await request.verbs.jobs.cancel(read_job_id(job_id), version=request.version(None))
-    return tagged(job, CancelledJob(**job_fields(shown_job(job)), cancelled_at=job.updated_at))
+    fields = job_fields(shown_job(job), (), now=request.now)
+    return tagged(job, CancelledJob(**fields, cancelled_at=job.updated_at))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +193,13 @@ class Dependencies:
         except ValueError:
             check_name(word, field="dependencies")
             return (await self.verbs.jobs.named(word)).id
+
+
+async def answers(jobs: Sequence[Job], request: Call, *, since: datetime | None = None) -> list[JobAnswer]:
+    """Jobs that were made since then have no runs yet: nobody looks for them."""
+    old = [job for job in jobs if since is None or job.created_at < since]
+    recent = await request.verbs.jobs.recent(old)
+    return [job_answer(job, recent.get(job.id, ()), now=request.now) for job in jobs]
 
 
 def tagged(

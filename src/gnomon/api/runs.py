@@ -16,7 +16,7 @@ from gnomon.api.execution_answers import (
     ExecutionPage,
     ReasonAnswer,
     asked_answer,
-    execution_answer,
+    execution_answers,
     reason_answer,
 )
 from gnomon.api.ids import Cursors
@@ -129,8 +129,7 @@ async def list_executions_of_job(
     cursors = Cursors(verbs.tenant_id, "executions", own_id, status)
     after = cursors.read_id(cursor)
     page = await verbs.executions.list(job_id=own_id, status=status, limit=limit, after=after)
-    places = await verbs.executions.places(page.items)
-    shown = [execution_answer(one, {own_id: job}, places) for one in page.items]
+    shown = await execution_answers(page.items, {own_id: job}, verbs.executions)
     return ExecutionPage(executions=shown, next_cursor=cursors.write_id(page.next))
 
 

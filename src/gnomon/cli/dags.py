@@ -28,6 +28,7 @@ app = typer.Typer(
 DAGS: Columns = {
     "NAME": "name",
     "STATUS": "status",
+    "STATE": "state",
     "REVISION": "revision",
     "NEXT": "next_run_time",
     "ID": "dag_id",

@@ -20,6 +20,7 @@ app = typer.Typer(
 JOBS: Columns = {
     "NAME": "name",
     "STATUS": "status",
+    "STATE": "state",
     "KIND": "kind",
     "SCHEDULE": lambda job: when(job["schedule"]),
     "NEXT RUN": "next_run_time",

@@ -162,6 +162,11 @@ class Executions:
         tasks = [one.id for one in found if one.trigger is Trigger.DAG]
         return await named_places(self._own.store, self._own.task_names, self._own.tenant_id, tasks)
 
+    async def progress(self, found: Collection[Execution]) -> Mapping[ExecutionId, float]:
+        """How far those of these executions are that have begun and not ended, 0 to 1, if they say so."""
+        begun = [one.id for one in found if one.claim and not one.status.is_final]
+        return await self._executions.progress(self._own.tenant_id, begun) if begun else {}
+
     # Stopping ------------------------------------------------------------------------------------------
 
     async def cancel(self, execution_id: ExecutionId) -> ExecutionStatus:

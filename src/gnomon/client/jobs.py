@@ -10,6 +10,7 @@ from uuid import UUID
 from gnomon.client.changes import Changes, Wish
 from gnomon.client.looking import Look, Looking
 from gnomon.client.surroundings import Surroundings
+from gnomon.core.execution import RecentRun
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import DAG_KIND, Definition, Job, JobId, NewJob, Revision
 from gnomon.core.lifecycle import JobAction
@@ -140,6 +141,10 @@ class Jobs:
     async def look(self, job_id: JobId) -> Look:
         """A job and its newest executions, newest first. Raises JobNotFound."""
         return await self._looking.at(job_id)
+
+    async def recent(self, jobs: Collection[Job]) -> Mapping[JobId, Sequence[RecentRun]]:
+        """The newest runs of each, newest first: what the state of a job is told from."""
+        return await self._looking.recent(jobs)
 
     async def many(self, job_ids: Collection[JobId]) -> Mapping[JobId, Job]:
         """Those of these jobs that exist."""

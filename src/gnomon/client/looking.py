@@ -6,25 +6,18 @@ Nobody gets what was read before they asked: a look that has begun takes no more
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from gnomon.core.execution import ExecutionId, ExecutionStatus, RecentRun
-from gnomon.core.job import DAG_KIND, JobId, TenantId
-from gnomon.core.run_state import RunStatus
+from gnomon.core.execution import ExecutionId, RecentRun
+from gnomon.core.job import DAG_KIND, Job, JobId, TenantId
+from gnomon.core.job_state import OF_RUNS, RECENT_MAX
 from gnomon.core.shown import ShownJob
 from gnomon.errors import JobNotFound
 from gnomon.store.workflows import WorkflowStore
 
-RECENT_MAX = 10
-_STATUSES = {
-    RunStatus.PENDING: None,
-    RunStatus.RUNNING: ExecutionStatus.RUNNING,
-    RunStatus.PAUSED: ExecutionStatus.RUNNING,
-    RunStatus.COMPLETED: ExecutionStatus.COMPLETED,
-    RunStatus.FAILED: ExecutionStatus.FAILED,
-    RunStatus.CANCELLED: ExecutionStatus.CANCELLED,
-}
+# Between two reads of a long list, others have a turn.
+AT_ONCE = 100
 
 
 class Look(NamedTuple):
@@ -49,6 +42,17 @@ class Looking:
         waiting: asyncio.Future[Look] = loop.create_future()
         self._waiting.setdefault(job_id, []).append(waiting)
         return await waiting
+
+    async def recent(self, jobs: Collection[Job]) -> Mapping[JobId, Sequence[RecentRun]]:
+        """The newest runs of each of these jobs: of a list, in few reads."""
+        dags = [job.id for job in jobs if job.definition.kind == DAG_KIND]
+        plain = [job.id for job in jobs if job.definition.kind != DAG_KIND]
+        found: dict[JobId, Sequence[RecentRun]] = {}
+        for ids in batched(plain, AT_ONCE):
+            found |= await self._store.executions.recent(self._tenant_id, ids, limit=RECENT_MAX)
+        for ids in batched(dags, AT_ONCE):
+            found |= await self._store.runs.recent(self._tenant_id, ids, limit=RECENT_MAX)
+        return found
 
     def _begin(self) -> None:
         taken, self._waiting = self._waiting, {}
@@ -76,7 +80,9 @@ class Looking:
         """Of a workflow, its runs. Its executions are also those of their tasks, which nobody asked about."""
         page = await self._store.runs.page(self._tenant_id, dag_id, limit=RECENT_MAX)
         return [
-            RecentRun(ExecutionId(run.id), _STATUSES[run.status], None, 0, run.started_at, run.finished_at)
+            RecentRun(
+                ExecutionId(run.id), OF_RUNS[run.status], None, 0, run.started_at, run.finished_at, run.due
+            )
             for run in page.items
         ]
 
@@ -90,3 +96,7 @@ def _answer(waiting: Sequence[asyncio.Future[Look]], answer: Look | Exception) -
         else:
             one.set_exception(answer)
             one.exception()  # It was seen, even if whoever asked goes away right now.
+
+
+def batched(ids: Sequence[JobId], size: int) -> Iterator[Sequence[JobId]]:
+    return (ids[start : start + size] for start in range(0, len(ids), size))

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, Failure, Trigger
+from gnomon.core.ids import named_id
 from gnomon.core.job import DAG_KIND, Definition, Job, JobId, NewJob, TenantId
 from gnomon.core.lifecycle import JobChange
 from gnomon.core.run_state import RunState, RunStatus, TaskState, TaskStatus
@@ -159,6 +160,11 @@ def dag_definition(schedule: Schedule) -> Definition:
 def task_revision(base: int, task: int) -> int:
     """Where the job keeps what a task does."""
     return base + 1 + task
+
+
+def task_id(dag_id: JobId, name: str) -> UUID:
+    """Of a task of a workflow, in all revisions: a task is known by its name."""
+    return named_id(dag_id, name)
 
 
 def is_dag(job: Job) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import accumulate
 from typing import NamedTuple, NewType
 from uuid import UUID
 
@@ -123,10 +125,17 @@ class Execution:
     finished_at: datetime | None
     waits_for: WaitsFor | None = None
 
+    @property
+    def attempt(self) -> int:
+        """The number of the one that runs or comes next; after the end, of the last. 0: none began."""
+        if not self.status.is_final:
+            return self.attempts + 1
+        return max(self.attempts, 1 if self.claim else 0)
+
 
 @dataclass(frozen=True, slots=True)
 class RecentRun:
-    """An execution in few words. `status` is RUNNING, how it ended, or None while it waits."""
+    """An execution in few words. `status` is RUNNING, how it ended, or None while it waits until `due`."""
 
     id: ExecutionId
     status: ExecutionStatus | None
@@ -134,6 +143,7 @@ class RecentRun:
     attempts: int
     started_at: datetime | None
     finished_at: datetime | None
+    due: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,3 +167,12 @@ class AttemptOutcome(StrEnum):
     EXPIRED = "EXPIRED"  # The worker stopped renewing.
     RELEASED = "RELEASED"  # Given back without charge: drain, capacity.
     SNOOZED = "SNOOZED"  # The handler asked to be called again later, without charge.
+
+
+_NOT_CHARGED = frozenset({AttemptOutcome.RELEASED, AttemptOutcome.SNOOZED})
+
+
+def attempt_numbers(attempts: Sequence[Attempt]) -> Sequence[int]:
+    """As handlers and the execution itself count: one that was given back has the number of the next."""
+    charged = accumulate((one.outcome not in _NOT_CHARGED for one in attempts), initial=0)
+    return [1 + before for _, before in zip(attempts, charged, strict=False)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from hashlib import blake2b
+from hashlib import blake2b, sha1
 from random import Random
 from struct import pack
 from uuid import UUID
@@ -46,6 +46,11 @@ def derived_id(now: datetime, origin: UUID, *parts: int, place: int) -> UUID:
     chance = int.from_bytes(blake2b(facts, digest_size=8).digest(), "big") >> (64 - _CHANCE_BITS)
     kin = (origin_ms % (1 << _AGE_BITS)) << _KIN_BITS | origin.int % (1 << _KIN_BITS)
     return uuid7(unix_ms, (kin << _PLACE_BITS | place) << _CHANCE_BITS | chance)
+
+
+def named_id(origin: UUID, name: str) -> UUID:
+    """The UUIDv5 of a name within something: the same name has the same id there for ever."""
+    return UUID(bytes=sha1(origin.bytes + name.encode(), usedforsecurity=False).digest()[:16], version=5)
 
 
 class IdSource:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeAlias
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from gnomon.core import schedule_document, zones
 from gnomon.core.document import JSON, Document, check_name
@@ -45,6 +45,8 @@ from gnomon.errors import InvalidInput
 
 Check: TypeAlias = Callable[[TaskForm], None]
 
+# Of a task that says nothing about it. One that may take as long as it likes says null.
+TIMEOUT_DEFAULT = timedelta(hours=1)
 _NOTHING_SAID = TaskForm(name="")
 _OF_HANDLERS = (
     "payload", "timeout_seconds", "max_retries", "retry_policy", "retry_config", "queue", "priority",
@@ -148,7 +150,8 @@ def _check_use(task: TaskForm) -> None:
         if getattr(task, word) is None:
             continue
         for name in _OF_HANDLERS:
-            if getattr(task, name) != getattr(_NOTHING_SAID, name):
+            said = getattr(task, name)
+            if said is not None and said != getattr(_NOTHING_SAID, name):
                 hint = f" Say it in {hints[name]}." if name in hints else ""
                 raise InvalidInput(name, f"is for a task with `kind`; this one has `{word}`.{hint}")
         return
@@ -180,7 +183,7 @@ def _work(task: TaskForm) -> Work:
             queue=task.queue,
             capabilities=task.capabilities,
             priority=task.priority,
-            timeout=_duration(task.timeout_seconds, field="timeout_seconds"),
+            timeout=_timeout(task),
         )
     )
 
@@ -253,6 +256,11 @@ def _either(one: list[str] | None, other: list[str] | None, *, names: str) -> tu
         raise InvalidInput(names.partition(",")[0], f"has two names, {names}; give one of them.")
     said = one if one is not None else other
     return None if said is None else tuple(said)
+
+
+def _timeout(task: TaskForm) -> timedelta | None:
+    said = task.timeout_seconds
+    return TIMEOUT_DEFAULT if isinstance(said, UnsetType) else _duration(said, field="timeout_seconds")
 
 
 def _duration(seconds: float | None, *, field: str) -> timedelta | None:

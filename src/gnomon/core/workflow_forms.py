@@ -68,7 +68,7 @@ class TaskForm(Strict, frozen=True, kw_only=True):
     trigger_rule: TriggerRule = TriggerRule.ALL_SUCCESS
     condition: ConditionForm | list[ConditionForm] | None = None
     fan_out: FanOutForm | None = None
-    timeout_seconds: float | None = None
+    timeout_seconds: float | UnsetType | None = UNSET  # None: as long as it takes.
     max_retries: int | None = None
     retry_policy: RetryForm | None = None
     retry_config: RetryForm | None = None

@@ -298,6 +298,11 @@ class ExecutionStore(Protocol):
     ) -> Mapping[JobId, Sequence[RecentRun]]:
         """The newest executions of each job, newest first, in few words."""
 
+    async def progress(
+        self, tenant_id: TenantId, execution_ids: Collection[ExecutionId]
+    ) -> Mapping[ExecutionId, float]:
+        """How far these are, 0 to 1, by the checkpoint of each. Those that did not say so are missing."""
+
     async def attempts(self, tenant_id: TenantId, execution_id: ExecutionId) -> Sequence[Attempt]:
         """The finished attempts, oldest first."""
 

@@ -58,6 +58,13 @@ class Prospects:
             found[row["job_id"]].append(_recent_run(row))
         return found
 
+    async def progress(
+        self, tenant_id: TenantId, execution_ids: Collection[ExecutionId]
+    ) -> Mapping[ExecutionId, float]:
+        wanted = Rows("wanted", ("id",), [(one,) for one in execution_ids])
+        rows = await self._database.read("executions_progress", wanted, tenant_id=tenant_id)
+        return {row["execution_id"]: row["progress"] for row in rows}
+
     async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
         await self._lanes.refresh()
         lanes = [(number,) for number in self._lanes.beside(place.lane, offer)]
@@ -93,4 +100,12 @@ def _recent_run(row: Row) -> RecentRun:
     status = None if row["outcome"] is None else ExecutionStatus(row["outcome"])
     if status is None and row["is_leased"]:
         status = ExecutionStatus.RUNNING
-    return RecentRun(row["id"], status, row["worker"], row["attempts"], row["started_at"], row["finished_at"])
+    return RecentRun(
+        row["id"],
+        status,
+        row["worker"],
+        row["attempts"],
+        row["started_at"],
+        row["finished_at"],
+        row["due"],
+    )

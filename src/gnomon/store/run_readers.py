@@ -7,8 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from gnomon.core.dag import OpenTask, Run, RunId, TaskPlace, TaskRun
-from gnomon.core.execution import ExecutionId
+from gnomon.core.execution import ExecutionId, RecentRun
 from gnomon.core.job import JobId, TenantId
+from gnomon.core.job_state import OF_RUNS
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Page
 from gnomon.core.run_state import RunStatus, TaskStatus
@@ -48,6 +49,19 @@ class RunReaders:
         )
         found = tuple(run_of(row) for row in rows[:limit])
         return Page(found, found[-1].id if len(rows) > limit else None)
+
+    async def recent(
+        self, tenant_id: TenantId, dag_ids: Collection[JobId], *, limit: int
+    ) -> Mapping[JobId, Sequence[RecentRun]]:
+        wanted = Rows("wanted", ("id",), [(one,) for one in dag_ids])
+        rows = await self._database.read("dags_recent", wanted, tenant_id=tenant_id, limit=check_limit(limit))
+        found: dict[JobId, list[RecentRun]] = {dag_id: [] for dag_id in dag_ids}
+        for row in rows:
+            status = OF_RUNS[RunStatus(row["status"])]
+            found[row["dag_id"]].append(
+                RecentRun(row["id"], status, None, 0, row["started_at"], row["finished_at"])
+            )
+        return found
 
     async def tasks(
         self, tenant_id: TenantId, run_id: RunId, *, limit: int, after: int = -1

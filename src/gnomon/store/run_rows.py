@@ -133,11 +133,17 @@ def task_run(row: Row, ran: Sequence[Row], note: Row | None, hold: Row | None) -
         executions=tuple(ExecutionId(one["execution_id"]) for one in ran),
         result=None if note is None else document_of(note["result"]),
         failure=(note and failure_of(note)) or (_failure(began) if state.status in _SHOW_FAILURE else None),
-        attempt=max((one["attempts"] + (not one["is_over"]) for one in began), default=0),
+        attempt=max(map(_attempt, began), default=0),
         started_at=min((one["started_at"] for one in began if one["started_at"]), default=None),
         finished_at=max(ends, default=None) if has_ended else None,
         hold=None if hold is None else Hold(hold["event"], hold["correlation"], hold["until"]),
     )
+
+
+def _attempt(one: Row) -> int:
+    """As `Execution.attempt` counts."""
+    attempts: int = one["attempts"]
+    return max(attempts, 1 if one["started_at"] else 0) if one["is_over"] else attempts + 1
 
 
 def _failure(ran: Sequence[Row]) -> Failure | None:

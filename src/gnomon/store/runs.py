@@ -54,7 +54,7 @@ class SqlRuns:
         self.apply = TaskEnds(shortcut, self._progress, self._follow).apply
         self.redriving = Redriving(database, self._progress, self._follow)
         readers = RunReaders(database)
-        self.get, self.page = readers.get, readers.page
+        self.get, self.page, self.recent = readers.get, readers.page, readers.recent
         self.tasks, self.open_tasks, self.places = readers.tasks, readers.open_tasks, readers.places
 
     # Beginnings --------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from uuid import UUID
 from gnomon.core.backfill import Backfill, BackfillAction, BackfillId, BackfillTime, NewBackfill
 from gnomon.core.dag import Dag, DagChange, DagRevision, NewDag, OpenTask, Run, RunId, TaskPlace, TaskRun
 from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, NewExecution
+from gnomon.core.execution import ExecutionId, NewExecution, RecentRun
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import JobId, JobStatus, TenantId
 from gnomon.core.records import Page
@@ -162,6 +162,11 @@ class RunStore(Protocol):
         after: UUID | None = None,
     ) -> Page[Run]:
         """The runs of a workflow, newest first."""
+
+    async def recent(
+        self, tenant_id: TenantId, dag_ids: Collection[JobId], *, limit: int
+    ) -> Mapping[JobId, Sequence[RecentRun]]:
+        """The newest runs of each workflow that have begun, newest first, at most `limit` each."""
 
     async def tasks(
         self, tenant_id: TenantId, run_id: RunId, *, limit: int, after: int = -1

@@ -206,6 +206,14 @@ class ModelExecutions:
             job_id: [_in_few_words(run) for run in own if run.job_id == job_id][:limit] for job_id in job_ids
         }
 
+    async def progress(
+        self, tenant_id: TenantId, execution_ids: Collection[ExecutionId]
+    ) -> Mapping[ExecutionId, float]:
+        runs = (self.state.runs.get(one) for one in execution_ids)
+        own = [run.id for run in runs if run is not None and run.tenant_id == tenant_id]
+        saved = {one: self.state.checkpoints[one].progress for one in own if one in self.state.checkpoints}
+        return {one: progress for one, progress in saved.items() if progress is not None}
+
     async def repeat(self, tenant_id: TenantId, asked: Redrive, *, now: datetime) -> Enqueued:
         ended = self.state.runs.get(asked.execution_id)
         if ended is None or ended.tenant_id != tenant_id:
@@ -308,4 +316,5 @@ def _in_few_words(run: Run) -> RecentRun:
         run.attempts if status else 0,
         lease.started_at if lease else last.started_at if last else None,
         run.finished_at,
+        run.due if status is None else None,
     )

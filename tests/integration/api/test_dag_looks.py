@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from gnomon.core.execution import Failure
 from gnomon.core.lifecycle import Failed
@@ -104,3 +105,26 @@ async def test_a_bound_of_a_backfill_that_is_no_time_may_be_a_day(office: Office
     answer = await office.http.post(f"/v1/dags/{dag['dag_id']}/backfills/preview", json=asked)
     assert answer.status_code == 400
     assert "A day, such as 2026-03-29, will do, too." in answer.json()["error"]["message"]
+
+
+async def test_a_workflow_is_answered_with_the_fields_of_the_original_form(office: Office) -> None:
+    dag = await made(office, config={"day": 3})
+    run = await triggered(office, dag)
+    read = (await office.http.get(f"/v1/dags/{dag['dag_id']}")).json()
+    [listed] = (await office.http.get("/v1/dags")).json()["dags"]
+
+    for answer in (dag, read, listed):
+        assert (answer["cron_expression"], answer["timezone"]) == ("0 2 * * *", "UTC")
+    assert dag["config"] == read["config"] == {"day": 3}
+    ids = {one["name"]: one["task_id"] for one in read["tasks"]}
+    assert [one["dependencies"] for one in read["tasks"]] == [[], ["extract"], ["transform"], ["load"]]
+    assert len({UUID(one) for one in ids.values()}) == 4
+    assert {one["name"]: one["task_id"] for one in await tasks_of(office, run)} == ids
+
+    changed = dag["definition"] | {"tasks": dag["definition"]["tasks"][:2]} | UNSCHEDULED
+    after = (await office.http.put(f"/v1/dags/{dag['dag_id']}", json=changed)).json()
+
+    assert (after["cron_expression"], after["timezone"]) == (None, None)
+    assert {one["name"]: one["task_id"] for one in after["tasks"]} == {
+        name: ids[name] for name in ("extract", "transform")
+    }

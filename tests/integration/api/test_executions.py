@@ -10,7 +10,7 @@ import pytest
 
 from gnomon.core.document import Document
 from gnomon.core.execution import Failure
-from gnomon.core.lifecycle import Failed, Succeeded
+from gnomon.core.lifecycle import Failed, Released, Succeeded
 from gnomon.core.records import Checkpoint, LogLevel, LogLine
 from tests.integration.api.conftest import Office, problem
 
@@ -98,6 +98,39 @@ async def test_attempts_and_logs_tell_the_story(office: Office) -> None:
     assert stream.headers["content-type"].startswith("text/event-stream")
     assert stream.text.count("event: line") == 2
     assert stream.text.endswith('event: end\ndata: {"status":"FAILED"}\n\n')
+
+
+async def test_an_attempt_has_one_number_wherever_it_is_told(office: Office) -> None:
+    """What a drain gives back is not charged: the next attempt has the same number."""
+    job = await office.job()
+    run = await office.run(job["job_id"])
+    url = f"/v1/executions/{run['execution_id']}"
+    numbers = []
+    for outcome in (Released(), Failed(Failure("oops", "It did not work.")), Released(), Succeeded()):
+        [leased] = await office.claim()
+        numbers.append(leased.attempt)
+        assert (await office.http.get(url)).json()["attempt_number"] == leased.attempt
+        await office.end(leased, outcome)
+        office.clock.advance(timedelta(hours=1))
+
+    told = (await office.http.get(f"{url}/attempts")).json()["attempts"]
+
+    assert numbers == [one["attempt_number"] for one in told] == [1, 1, 2, 2]
+    assert [one["claim"] for one in told] == [1, 2, 3, 4]
+    assert (await office.http.get(url)).json()["attempt_number"] == 2
+
+
+async def test_an_attempt_that_was_given_back_and_cancelled_was_the_first(office: Office) -> None:
+    job = await office.job()
+    run, other = await office.run(job["job_id"]), await office.run(job["job_id"])
+    [leased] = await office.claim(limit=1)
+    await office.end(leased, Released())
+    for one in (run, other):
+        await office.http.post(f"/v1/executions/{one['execution_id']}/cancel")
+
+    shown = [(await office.http.get(f"/v1/executions/{one['execution_id']}")).json() for one in (run, other)]
+
+    assert [one["attempt_number"] for one in shown] == [1, 0]
 
 
 async def test_an_execution_is_cancelled_and_tried_again(office: Office) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import pairwise
 from random import Random
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.ids import PLACE_MAX, IdSource, derived_id, first_id_of, uuid7
+from gnomon.core.ids import PLACE_MAX, IdSource, derived_id, first_id_of, named_id, uuid7
 from tests.unit.core.builders import NOON, SECOND
 
 MILLISECOND = timedelta(milliseconds=1)
@@ -89,3 +89,10 @@ def test_what_follows_from_one_thing_lies_together_in_its_order_and_the_oldest_f
     ids = [derived_id(NOON + SECOND, origin, n, place=n) for origin in origins for n in (0, 1, 2, PLACE_MAX)]
 
     assert ids == sorted(ids)
+
+
+def test_a_name_has_one_id_within_something() -> None:
+    origin = UUID("0198c5a2-0000-7000-8000-000000000001")
+
+    assert named_id(origin, "extract") == uuid5(origin, "extract")
+    assert named_id(origin, "extract") != named_id(origin, "load")

@@ -288,3 +288,20 @@ def test_what_is_refused_today_is_still_read_where_it_was_kept(task: dict[str, A
 def test_what_a_task_says_in_the_words_of_the_default_is_no_mistake() -> None:
     task = {"name": "a", "approval": {}, "payload": {}, "queue": "default", "timeout_seconds": None}
     assert read_dag({"name": "x", "tasks": [task]}).workflow.tasks[0].work == Approval()
+
+
+@pytest.mark.parametrize(
+    ("said", "timeout"),
+    [
+        ({}, timedelta(hours=1)),
+        ({"timeout_seconds": 5}, timedelta(seconds=5)),
+        ({"timeout_seconds": None}, None),
+    ],
+)
+def test_a_task_times_out_after_an_hour_unless_it_says_otherwise(
+    said: dict[str, Any], timeout: timedelta | None
+) -> None:
+    [task] = read_dag(dag({"name": "a", "kind": "echo", **said})).workflow.tasks
+
+    assert isinstance(task.work, Execute)
+    assert task.work.definition.timeout == timeout

@@ -2,7 +2,10 @@
 -- asked about outside, as in executions_page_of_job.
 SELECT recent.id, recent.job_id, endings.outcome, endings.finished_at,
        coalesce(endings.worker, leases.worker) AS worker, coalesce(endings.started_at, leases.started_at) AS started_at,
-       coalesce(endings.attempts, leases.attempts, 0) AS attempts, leases.execution_id IS NOT NULL AS is_leased
+       coalesce(endings.attempts, leases.attempts, 0) AS attempts, leases.execution_id IS NOT NULL AS is_leased,
+       -- Of the few that wait. Not a join, which would look for all the others, too.
+       CASE WHEN endings.execution_id IS NULL AND leases.execution_id IS NULL THEN (
+           SELECT queue.due FROM queue WHERE queue.execution_id = recent.id) END AS due
 FROM unnest(:wanted.id::uuid[]) AS wanted (id)
 CROSS JOIN LATERAL (
     SELECT executions.id, executions.job_id, executions.tenant_id FROM executions

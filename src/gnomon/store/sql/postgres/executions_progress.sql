@@ -1,0 +1,4 @@
+-- How far they said they are. Without the states, which may be large.
+SELECT checkpoints.execution_id, checkpoints.progress
+FROM unnest(:wanted.id::uuid[]) AS wanted (id) JOIN checkpoints ON checkpoints.execution_id = wanted.id
+WHERE checkpoints.tenant_id = :tenant_id AND checkpoints.progress IS NOT NULL
