@@ -113,6 +113,7 @@ FIELDS: Fields = {
         "until": instant("When it is too late. Null: never.", often.NEXT),
     },
     TaskAnswer: {
+        "task_id": often.TASK_ID,
         "name": _TASK,
         "status": word("Where the task is.", "COMPLETED", TaskStatus),
         "dependencies": many(

@@ -21,6 +21,7 @@ from gnomon.api.described.field import (
     json,
     many,
     name,
+    number,
     part,
     parts,
     text,
@@ -95,6 +96,12 @@ FIELDS: Fields = {
         "error": part("What went wrong last. Null: nothing."),
         "error_message": often.FAILURE_MESSAGE.but("The message of `error`."),
         "unique_key": name("Its unique key. Null: none.", "report-2026-03-29"),
+        "progress": number(
+            "How far it is, from 0 to 1, as its last checkpoint says. Null: unknown, or it has ended.",
+            0.5,
+            0,
+            1,
+        ),
         "cancel_requested": flag("It was asked to stop and has not yet.", False),
         "waits_for": word("What holds it besides its time. Null: nothing.", "slot", WaitsFor),
         "logs_url": text(

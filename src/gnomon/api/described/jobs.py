@@ -129,6 +129,7 @@ FIELDS: Fields = {
         "job_id": often.JOB_ID,
         "name": _NAME,
         "status": _STATUS,
+        "state": often.STATE,
         "kind": often.KIND.but("What runs it."),
         "job_type": word("The kind of its schedule.", "CRON", JOB_TYPES.values()),
         "cron_expression": CRON.but("Its cron expression. Null unless it is a cron schedule."),

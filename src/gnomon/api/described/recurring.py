@@ -21,6 +21,7 @@ from gnomon.core.execution import (
     ExecutionStatus,
 )
 from gnomon.core.job import PRIORITY_MAX, PRIORITY_MIN
+from gnomon.core.job_state import JobState
 from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.retry import ATTEMPTS_MAX
 
@@ -49,10 +50,14 @@ TENANT_ID = uuid("The tenant that it belongs to.", TENANT)
 WORKER_ID = name("The name of the worker.", "worker-a1")
 JOB_NAME = name("The name of the job. Null if retention has removed the job.", "nightly-report")
 TASK = name("The name of the task, if this is a task of a workflow.", "load")
+TASK_ID = uuid(
+    "The id of the task, the same for as long as its name.", "6f1c0d52-8a4e-5b37-9d20-3c7e5a918b04"
+)
 ITEM = count("Which item of a fan-out this is, from 0. Null outside of fan-outs.", 0)
 OF_DAG_RUN = uuid("The run of the workflow, if this is a task of one.", DAG_RUN)
 
 STATUS = word("Where the execution is. Derived, so it is never out of date.", "COMPLETED", ExecutionStatus)
+STATE = word("What it does now. Derived, so it is never out of date.", "scheduled", JobState)
 CREATED_AT = instant("When it was created.", EARLIER)
 UPDATED_AT = instant("When it was last changed by a call.", EARLIER)
 STARTED_AT = instant("When the current or last attempt started. Null before the first.", STARTED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gnomon.api.dag_answers import DagAnswer, DagDetails, DagPage, DagTask
 from gnomon.api.dag_revisions import (
     DiffAnswer,
     FieldChange,
@@ -9,7 +10,7 @@ from gnomon.api.dag_revisions import (
     RevisionPage,
     TaskChange,
 )
-from gnomon.api.dags import ChangedDag, DagAnswer, DagDetails, DagPage, NewDag, Trigger
+from gnomon.api.dags import ChangedDag, NewDag, Trigger
 from gnomon.api.described import jobs
 from gnomon.api.described import recurring as often
 from gnomon.api.described.call import Calls, Told
@@ -103,7 +104,7 @@ FIELDS: Fields = {
             "A question about a value of the run, or a list of them. Unless all hold, it is skipped."
         ),
         "fan_out": part("One execution for each item of a list."),
-        "timeout_seconds": jobs.TIMEOUT,
+        "timeout_seconds": jobs.TIMEOUT.but("How long an attempt may take. Default: 3600. Null: any time."),
         "max_retries": whole("Attempts after the first.", 2, 0, ATTEMPTS_MAX - 1),
         "retry_policy": part("How often and how soon a failed attempt is tried again."),
         "retry_config": part("The same as `retry_policy`; say one of them."),
@@ -163,8 +164,11 @@ FIELDS: Fields = {
         "dag_id": often.DAG_ID,
         "name": _NAME,
         "status": word("What becomes of its due times.", "ACTIVE", JobStatus),
+        "state": often.STATE,
         "version": often.VERSION,
         "revision": often.REVISION,
+        "cron_expression": CRON.but("Its cron expression. Null unless it is a cron schedule."),
+        "timezone": TIMEZONE.but("The time zone of its expression. Null unless it is a cron schedule."),
         "schedule": shape("Its schedule.", "Schedule"),
         "next_run_time": instant("When it runs next. Null: only when asked.", often.NEXT),
         "last_run_time": instant("The last time that it ran for. Null: it never did.", often.NOMINAL),
@@ -173,10 +177,13 @@ FIELDS: Fields = {
         "updated_at": often.UPDATED_AT,
         "tenant_id": often.TENANT_ID,
     },
+    DagTask: {"task_id": often.TASK_ID, "name": _TASK_NAME, "dependencies": _NEEDED},
     DagDetails: {
+        "config": _CONFIG,
+        "tasks": parts("The tasks of its current revision.", up_to=TASKS_MAX),
         "definition": json(
             "The current revision, as it was written.", _DEFINITION, bytes_max=DEFINITION_BYTES_MAX
-        )
+        ),
     },
     DagPage: {
         "dags": parts("A page of workflows.", up_to=PAGE_LIMIT_MAX),
