@@ -82,6 +82,7 @@ class EventAnswer(Answer):
 
 @get("/v1/dag-runs/{dag_run_id:str}", policy=READS)
 async def get_dag_run(dag_run_id: FromPath[str], request: Call) -> RunAnswer:
+    """One run, with the numbers of its tasks."""
     return run_answer(await request.verbs.runs.get(read_run_id(dag_run_id)))
 
 

@@ -101,6 +101,7 @@ async def list_dead_letters(
 
 @get("/v1/dlq/{execution_id:str}", policy=READS)
 async def get_dead_letter(execution_id: FromPath[str], request: Call) -> DeadLetterAnswer:
+    """One dead letter, by the id of its execution."""
     found = await request.verbs.dead_letters.get(dead_id(execution_id))
     jobs = await request.verbs.jobs.many([found.job_id])
     places = await request.verbs.dead_letters.places([found])

@@ -90,6 +90,7 @@ async def list_executions(
 
 @get("/v1/executions/{execution_id:str}", policy=READS)
 async def get_execution(execution_id: FromPath[str], request: Call) -> ExecutionAnswer:
+    """One execution, with its input and its result."""
     found = await request.verbs.executions.get(read_execution_id(execution_id))
     jobs = await request.verbs.jobs.many([found.job_id])
     [shown] = await execution_answers([found], jobs, request.verbs.executions)

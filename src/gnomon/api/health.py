@@ -25,6 +25,7 @@ async def readyz(request: Call) -> Ready:
 
 @get("/version", policy=PUBLIC)
 async def version(request: Call) -> Version:
+    """The name, the version of this release, and that of the API."""
     return Version(version=request.release)
 
 

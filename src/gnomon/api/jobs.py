@@ -35,7 +35,7 @@ from gnomon.api.words import in_words
 from gnomon.client import Client
 from gnomon.core.document import check_name
 from gnomon.core.instants import parse_instant
-from gnomon.core.job import Job, JobId, JobStatus
+from gnomon.core.job import DEPENDENCIES_MAX, Job, JobId, JobStatus
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.records import JobFilter
 from gnomon.core.shown import shown_job
@@ -181,7 +181,9 @@ class Dependencies:
     verbs: Client
 
     async def ids(self, words: Sequence[str]) -> frozenset[JobId]:
-        """Raises JobNotFound."""
+        """Raises InvalidInput, JobNotFound."""
+        if len(words) > DEPENDENCIES_MAX:
+            raise InvalidInput("dependencies", f"more than {DEPENDENCIES_MAX}.")
         return frozenset([await self._id(word) for word in words])
 
     async def change(self, words: list[str] | UnsetType | None) -> frozenset[JobId] | None:

@@ -49,6 +49,7 @@ class KeyPage(Answer):
 
 @post("/v1/keys", policy=KEEPS_KEYS, dto=Body[NewKeyForm], return_dto=None)
 async def create_key(data: JSONBody[NewKeyForm], request: Call) -> NewKeyAnswer:
+    """Make a key. Its text is in this answer, and never shown again."""
     until = None if data.expires_at is None else parse_instant(data.expires_at, field="expires_at")
     new = await request.verbs.keys.create(data.name, data.scopes, expires_at=until)
     return NewKeyAnswer(**_fields(new.key, request.now), key=new.text)

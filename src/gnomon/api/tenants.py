@@ -25,6 +25,7 @@ class TenantAnswer(Answer):
 
 @get("/v1/tenant", policy=READS)
 async def get_tenant(request: Call) -> TenantAnswer:
+    """The tenant of the key, and how much of it may run at once."""
     return _answer(await request.verbs.tenants.get())
 
 

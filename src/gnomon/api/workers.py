@@ -131,6 +131,7 @@ async def list_workers(
 
 @get("/v1/workers/{worker_id:str}", policy=READS_OR_WORKS)
 async def get_worker(worker_id: FromPath[str], request: Call) -> WorkerAnswer:
+    """One worker, and whether it takes work."""
     return _worker(await request.verbs.workers.get(read_worker_id(worker_id)), request)
 
 

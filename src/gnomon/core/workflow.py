@@ -24,7 +24,7 @@ from gnomon.errors import InvalidDag, InvalidInput
 ITEMS_DEFAULT, ITEMS_MAX = 1000, 10_000
 CONDITIONS_MAX = 32
 READS_MAX = 100  # Results that one task reads: all of them are in memory when it begins.
-HOLD_MAX = timedelta(days=366)
+HOLD_MIN, HOLD_MAX = timedelta(seconds=1), timedelta(days=366)
 NESTING_MAX = 8  # A workflow that starts itself ends here.
 
 
@@ -222,4 +222,4 @@ def of_task(name: str, error: InvalidInput) -> InvalidInput:
 
 def _check_timeout(timeout: timedelta | None, *, field: str) -> None:
     if timeout is not None:
-        check_duration(timeout, field=field, low=timedelta(seconds=1), high=HOLD_MAX)
+        check_duration(timeout, field=field, low=HOLD_MIN, high=HOLD_MAX)

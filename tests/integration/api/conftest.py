@@ -196,7 +196,7 @@ def handlers() -> Registry:
     return discover(HandlerSettings()).registry
 
 
-async def _memory() -> SqlStore:
+async def memory() -> SqlStore:
     database = await open_database("sqlite://:memory:")
     await migrate(database, now=ManualClock().now())
     return SqlStore(database, rescan=timedelta(0))
@@ -207,7 +207,7 @@ async def office(
     request: pytest.FixtureRequest, databases: FindGround, handlers: Registry
 ) -> AsyncIterator[Office]:
     if request.param == "sqlite":
-        store = await _memory()
+        store = await memory()
     else:
         store = await (await databases("postgres")).fresh(rescan=timedelta(0))
     office = Office(store, handlers)
@@ -221,7 +221,7 @@ async def office(
 async def small_office(handlers: Registry) -> AsyncIterator[Office]:
     """On SQLite alone, for what does not depend on the store; few calls a minute are allowed."""
     few = replace(UNLIMITED, submissions_per_minute=5, queries_per_minute=5, body_bytes_max=4096)
-    office = Office(await _memory(), handlers, settings=few)
+    office = Office(await memory(), handlers, settings=few)
     await office.open()
     yield office
     await office.http.aclose()

@@ -301,13 +301,8 @@ async def test_the_api_describes_itself(small_office: Office) -> None:
     assert document["openapi"] == "3.1.0"
     create = document["paths"]["/v1/jobs"]["post"]
     assert create["security"] == [{"api_key": []}]
-    assert create["responses"].keys() == {"201", "default"}
+    assert create["responses"].keys() >= {"201", "400", "409", "default"}
     form = document["components"]["schemas"][
         create["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
     ]
     assert {"name", "cron_expression", "schedule", "retry_policy"} <= form["properties"].keys()
-    page = await small_office.http.get("/docs")
-    assert "POST /v1/jobs" in page.text
-    assert "http://" not in page.text.replace("http://gnomon.test", "")
-    assert "<script" not in page.text
-    assert (await small_office.http.get("/docs/style.css")).status_code == 200

@@ -13,7 +13,7 @@ import pytest
 
 from gnomon.handlers.registry import Registry
 from tests.integration.api.asgi import Line
-from tests.integration.api.conftest import UNLIMITED, Office, _memory, problem
+from tests.integration.api.conftest import UNLIMITED, Office, memory, problem
 
 FEW = 3
 
@@ -29,7 +29,7 @@ async def strict_office(handlers: Registry) -> AsyncIterator[Office]:
         key_calls_per_minute=FEW,
         body=timedelta(seconds=0.05),
     )
-    office = Office(await _memory(), handlers, settings=few)
+    office = Office(await memory(), handlers, settings=few)
     await office.open()
     yield office
     await office.http.aclose()

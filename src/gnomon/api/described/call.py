@@ -17,7 +17,7 @@ class Told:
     """`refusals` are those that do not follow from its parameters, its body and its policy.
 
     `bodies` are named examples. `takes_key`: an `Idempotency-Key`; `takes_version`: an `If-Match`. `tags`:
-    the answer has an `ETag`; `locates`: it has a `Location`. `answer` is an example of one that is not JSON.
+    the answer has an `ETag`; `locates`: it has a `Location`. `answer` is an example of one without a struct.
     """
 
     summary: str
@@ -28,7 +28,7 @@ class Told:
     takes_version: bool = False
     tags: bool = False
     locates: bool = False
-    answer: str = ""
+    answer: Any = ""
 
 
 Calls = Mapping[str, Told]  # By the name of the handler.

@@ -44,10 +44,10 @@ from gnomon.errors import BackfillOverlaps, IllegalTransition
 
 _TASK = name("The name of a task.", "load")
 _CONFIG = json("Goes over the configuration of the workflow, key by key.", {"day": "tuesday"})
-_DAY = "A day such as `2026-03-01`, of the zone of the schedule, or an instant with an offset."
+_DAY = "A day such as `2025-03-01`, of the zone of the schedule, or an instant with an offset."
 _NOTE = Field("string", "Why; it is kept with the decision.", "seen and agreed", {BYTES_MAX: NOTE_BYTES_MAX})
 _EXISTING = word("What to do about times that have a run already.", "skip_existing", Existing)
-_START = text(f"The first time. {_DAY}", "2026-03-01", up_to=32, low=10)
+_START = text(f"The first time. {_DAY}", "2025-03-01", up_to=32, low=10)
 _TASKS = many("The names of tasks. Null: those that failed.", _TASK, up_to=TASKS_MAX)
 
 
@@ -146,7 +146,7 @@ FIELDS: Fields = {
     },
     Wanted: {
         "start": _START,
-        "end": _START.but(f"The last time, included. {_DAY}").with_example("2026-03-07"),
+        "end": _START.but(f"The last time, included. {_DAY}").with_example("2025-03-07"),
         "existing": _EXISTING,
     },
     NewBackfill: {
@@ -155,20 +155,20 @@ FIELDS: Fields = {
         "config": _CONFIG,
     },
     PlanAnswer: {
-        "start": instant("The first instant of the range.", "2026-03-01T00:00:00Z"),
-        "end": instant("The last instant of the range.", "2026-03-07T23:59:59.999999Z"),
+        "start": instant("The first instant of the range.", "2025-03-01T00:00:00Z"),
+        "end": instant("The last instant of the range.", "2025-03-07T23:59:59.999999Z"),
         "count": _times("How many runs there would be.", 6),
         "left_out": part("How many times would not run, by reason.").with_example({"skip_existing": 1}),
         "first_times": many(
-            "Some of the times that would run.", instant("A time.", "2026-03-01T02:00:00Z"), up_to=SHOWN_MAX
+            "Some of the times that would run.", instant("A time.", "2025-03-01T02:00:00Z"), up_to=SHOWN_MAX
         ),
     },
     BackfillAnswer: {
         "backfill_id": uuid("The id of the backfill.", often.BACKFILL),
         "dag_id": often.DAG_ID,
         "status": word("Where the backfill is.", "RUNNING", BackfillStatus),
-        "start": instant("The first instant of the range.", "2026-03-01T00:00:00Z"),
-        "end": instant("The last instant of the range.", "2026-03-07T23:59:59.999999Z"),
+        "start": instant("The first instant of the range.", "2025-03-01T00:00:00Z"),
+        "end": instant("The last instant of the range.", "2025-03-07T23:59:59.999999Z"),
         "existing": _EXISTING.but("What it does about times that had a run."),
         "concurrency": whole("How many of its runs are under way at once.", 1, 1, CONCURRENCY_MAX),
         "priority": often.PRIORITY.but("The priority of all tasks of its runs. Null: as each task says."),
@@ -188,20 +188,20 @@ FIELDS: Fields = {
         "next_cursor": often.NEXT_CURSOR,
     },
     TimeAnswer: {
-        "nominal_time": instant("The time.", "2026-03-01T02:00:00Z"),
+        "nominal_time": instant("The time.", "2025-03-01T02:00:00Z"),
         "status": word("How far it is.", "COMPLETED", TimeState),
         "dag_run_id": often.DAG_RUN_ID.but("Its run. Null: it has not begun."),
     },
     TimePage: {
         "runs": parts("A page of times, oldest first.", up_to=PAGE_LIMIT_MAX),
         "next_after": instant(
-            "Send it as `after` to get the next page. Null on the last page.", "2026-03-01T02:00:00Z"
+            "Send it as `after` to get the next page. Null on the last page.", "2025-03-01T02:00:00Z"
         ),
     },
 }
 _ACTS = (IllegalTransition,)
 _DECISION = {"Without a word": {}, "With a note": {"note": "seen and agreed"}}
-_RANGE = {"start": "2026-03-01", "end": "2026-03-07"}
+_RANGE = {"start": "2025-03-01", "end": "2025-03-07"}
 CALLS: Calls = {
     "get_dag_run": Told("Get a run"),
     "cancel_dag_run": Told("Cancel a run", refusals=_ACTS),
@@ -240,7 +240,7 @@ CALLS: Calls = {
     "get_backfill": Told("Get a backfill"),
     "list_backfill_runs": Told(
         "List the times of a backfill, with their runs",
-        parameters={"after": instant("`next_after` of the page before.", "2026-03-01T02:00:00Z")},
+        parameters={"after": instant("`next_after` of the page before.", "2025-03-01T02:00:00Z")},
     ),
     "pause_backfill": Told("Pause a backfill", refusals=_ACTS),
     "resume_backfill": Told("Resume a backfill", refusals=_ACTS),

@@ -14,7 +14,7 @@ from gnomon.api.described import headers, refusals
 from gnomon.api.described.call import Told
 from gnomon.api.described.field import Field, word
 from gnomon.api.described.schemas import components, example_of, schema_of
-from gnomon.api.described.tables import CALLS, FIELDS, PARAMETERS, SECTIONS, SHAPES
+from gnomon.api.described.tables import CALLS, FIELDS, PARAMETERS, READ_LATER, SECTIONS, SHAPES
 from gnomon.api.failures import Envelope
 from gnomon.api.policy import Policy
 
@@ -31,7 +31,7 @@ def describe(routes: Sequence[Any], version: str) -> dict[str, Any]:
     """The OpenAPI document of these routes."""
     served = [route for route in routes if isinstance(route, HTTPRouteHandler)]
     structs = [one for route in served for one in (_reads(route), _answers(route)) if one is not None]
-    known = components([*structs, Envelope], FIELDS, SHAPES)
+    known = components([*structs, *READ_LATER, Envelope], FIELDS, SHAPES)
     paths: dict[str, dict[str, Any]] = {}
     for route in served:
         for path in sorted(route.paths):
@@ -140,8 +140,9 @@ def _body(route: HTTPRouteHandler, reads: Any, told: Told) -> dict[str, Any]:
 def _success(route: HTTPRouteHandler, told: Told, policy: Policy, known: Mapping[str, Any]) -> dict[str, Any]:
     answers = _answers(route)
     if answers is None:
+        kind = "string" if isinstance(told.answer, str) else "object"
         content: dict[str, Any] = {
-            "schema": {"type": "string"},
+            "schema": {"type": kind},
             **({"example": told.answer} if told.answer else {}),
         }
     else:

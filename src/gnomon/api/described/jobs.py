@@ -208,7 +208,7 @@ CALLS: Calls = {
                 "name": "clean-up",
                 "kind": "script",
                 "schedule": {"type": "interval", "every_seconds": 900},
-                "payload": {"script": "echo cleaning"},
+                "payload": {"argv": ["echo", "cleaning"]},
                 "timeout_seconds": 60,
             },
             "Once, with a retry policy": {
@@ -226,7 +226,7 @@ CALLS: Calls = {
     ),
     "create_jobs": Told(
         "Make many jobs",
-        bodies={"Two jobs": {"jobs": [_REPORT, {**_REPORT, "name": "weekly-report", "cron": "0 9 * * MON"}]}},
+        bodies={"Two jobs": {"jobs": [{**_REPORT, "name": "report-eu"}, {**_REPORT, "name": "report-us"}]}},
         refusals=(*_WHEN, JobAlreadyExists),
         takes_key=True,
     ),

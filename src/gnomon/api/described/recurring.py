@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from gnomon.api.described.field import (
     NUMBER_MAX,
-    Field,
     count,
     instant,
     json,
@@ -112,15 +111,12 @@ UNIQUE_KEY = name(
     "names the live one.",
     "report-2026-03-29",
 )
-IS_NEW = None  # Said by each call in its own words.
 TAG = name("A tag.", "finance")
 CAPABILITY = name("A capability.", "gpu")
 QUEUE = name("Where its runs wait. Workers say which queues they serve.", "default")
-KIND = name(
-    "What runs it: `http`, `script`, `python`, `sql`, `dummy`, or the name of a handler of your "
-    "own. Read in any "
-    "case. Without it, it follows from the payload.",
+KIND = text(
+    "What runs it: `http`, `script`, `python`, `sql`, `dummy`, or the name of a handler of your own. Read in "
+    "any case. Without it, it follows from the payload.",
     "http",
+    up_to=NAME_LENGTH_MAX,
 )
-
-__all__ = [one for one in dir() if one.isupper()] + ["NAME_LENGTH_MAX", "Field"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, inspect
@@ -30,6 +31,10 @@ def components(structs: Iterable[Any], fields: Fields, shapes: Mapping[str, Rows
 
 
 def schema_of(annotation: Any) -> Schema:
+    if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
+        return {"$ref": TEMPLATE.format(name=annotation.__name__)}
+    if get_origin(annotation) in (Union, UnionType):
+        return {"anyOf": [schema_of(one) for one in get_args(annotation)]}
     (found,), _ = msgspec.json.schema_components([annotation], ref_template=TEMPLATE)
     return _simple(found)
 

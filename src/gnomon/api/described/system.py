@@ -78,7 +78,7 @@ CALLS: Calls = {
     ),
     "version": Told("Get the version"),
     "metrics": Told("Get metrics", answer="gnomon_queue_depth 12\n"),
-    "openapi": Told("Get the OpenAPI document"),
+    "openapi": Told("Get the OpenAPI document", answer={"openapi": "3.1.0"}),
     "docs": Told("Get the page about the API", answer="<!doctype html>..."),
     "style": Told("Get the style of that page", answer="body { margin: 0; }"),
     "stream_events": Told(

@@ -20,12 +20,15 @@ from gnomon.api.described import (
 from gnomon.api.described.call import Calls
 from gnomon.api.described.field import Fields, Rows, name, uuid, word
 from gnomon.core.execution import ExecutionStatus
+from gnomon.core.workflow_forms import TaskForm
 
 _ROOMS = (jobs, schedules, runs, executions, workflows, dag_runs, workers, leases, access, system)
 
 FIELDS: Fields = {struct: rows for room in _ROOMS for struct, rows in room.FIELDS.items()}
 CALLS: Calls = {call: told for room in _ROOMS for call, told in room.CALLS.items()}
 SHAPES: dict[str, Rows] = {**schedules.SHAPES, **jobs.SHAPES}
+# What a form keeps as a dictionary, and the core reads.
+READ_LATER = (TaskForm,)
 PARAMETERS: Rows = {
     "job_id": often.JOB_ID,
     "execution_id": often.EXECUTION_ID,

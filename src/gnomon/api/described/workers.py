@@ -16,12 +16,14 @@ from gnomon.api.described.field import (
     name,
     parts,
     seconds,
+    text,
     uuid,
     whole,
     word,
 )
 from gnomon.api.described.recurring import WORKER_ID
 from gnomon.api.workers import DRAIN, Beat, Health, NewWorker, WorkerAnswer, WorkerPage
+from gnomon.core.document import NAME_LENGTH_MAX
 from gnomon.core.instants import MICROSECOND
 from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.worker import SLOTS_MAX, WorkerStatus
@@ -37,6 +39,7 @@ _QUEUE = name("A queue.", "default")
 KINDS = many("The kinds that it runs.", _KIND, up_to=None)
 QUEUES = many("The queues that it serves.", _QUEUE, up_to=None)
 ABLE = many("What it is capable of.", often.CAPABILITY, up_to=None)
+_HOST = text("The machine that it runs on.", "host-7", up_to=NAME_LENGTH_MAX)
 _CAPACITY = whole("How many executions it runs at once.", 8, 1, SLOTS_MAX)
 _BOOT = uuid("Tells one start of the worker from the next; a UUID that grows, such as a UUIDv7.", often.BOOT)
 LEASE_SECONDS = seconds(
@@ -50,7 +53,7 @@ FIELDS: Fields = {
         "kinds": KINDS.but("The kinds that it runs. Null: the same as `capabilities`."),
         "queues": QUEUES.but("The queues that it serves. Null: `default`."),
         "capabilities": ABLE,
-        "hostname": name("The machine that it runs on.", "host-7"),
+        "hostname": _HOST.but("The machine that it runs on. Default: `unknown`."),
         "boot": _BOOT,
     },
     Beat: {
@@ -66,7 +69,7 @@ FIELDS: Fields = {
         "boot": _BOOT.but("Which start of the worker this is."),
         "status": word("What the server knows of it.", "ACTIVE", WorkerStatus),
         "is_live": flag("It takes work, as far as the server knows.", True),
-        "hostname": name("The machine that it runs on.", "host-7"),
+        "hostname": _HOST,
         "capacity": _CAPACITY,
         "current_jobs": whole("How many executions it holds a lease on.", 3, 0, NUMBER_MAX),
         "kinds": KINDS,

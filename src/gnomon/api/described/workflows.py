@@ -33,14 +33,13 @@ from gnomon.api.described.field import (
 from gnomon.api.described.schedules import CRON, TIMEZONE
 from gnomon.core.dag import DEFINITION_BYTES_MAX
 from gnomon.core.graph import TASKS_MAX
-from gnomon.core.instants import MICROSECOND
 from gnomon.core.job import TAGS_MAX, JobStatus
 from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.reference import REFERENCE_LENGTH_MAX, Comparison
 from gnomon.core.retry import ATTEMPTS_MAX
 from gnomon.core.run_state import RunStatus
 from gnomon.core.trigger_rule import TriggerRule
-from gnomon.core.workflow import HOLD_MAX, ITEMS_MAX, FailureStrategy
+from gnomon.core.workflow import CONDITIONS_MAX, HOLD_MAX, HOLD_MIN, ITEMS_MAX, FailureStrategy
 from gnomon.core.workflow_forms import (
     ApprovalForm,
     ConditionForm,
@@ -80,7 +79,7 @@ _CONFIG = json(
 )
 _NEEDED = many("The names of the tasks that it waits for.", _TASK_NAME, up_to=TASKS_MAX, example=["extract"])
 _HOLD = seconds(
-    "How long to wait, in seconds; then the task fails. Null: for ever.", 86_400, MICROSECOND, HOLD_MAX
+    "How long to wait, in seconds; then the task fails. Null: for ever.", 86_400, HOLD_MIN, HOLD_MAX
 )
 _REVISION = often.REVISION.but("The revision, from 1.")
 _NAMES = many("Names of tasks.", _TASK_NAME, up_to=TASKS_MAX)
@@ -100,8 +99,9 @@ FIELDS: Fields = {
         "trigger_rule": word(
             "What must have become of the tasks that it waits for.", "all_success", TriggerRule
         ),
-        "condition": part(
-            "A question about a value of the run, or a list of them. Unless all hold, it is skipped."
+        "condition": parts(
+            "A question about a value of the run, or a list of them. Unless all hold, it is skipped.",
+            up_to=CONDITIONS_MAX,
         ),
         "fan_out": part("One execution for each item of a list."),
         "timeout_seconds": jobs.TIMEOUT.but("How long an attempt may take. Default: 3600. Null: any time."),
@@ -116,7 +116,7 @@ FIELDS: Fields = {
         "approval": part("Instead of `kind`: wait for a person."),
         "event": part("Instead of `kind`: wait for an event."),
     },
-    RetryForm: jobs.RETRY,
+    RetryForm: {field: row for field, row in jobs.RETRY.items() if field != "initial_delay_seconds"},
     ConditionForm: {
         "value_of": text(
             "One reference, whose value is asked about.",
