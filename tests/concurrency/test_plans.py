@@ -289,6 +289,7 @@ async def read_every_page(store: SqlStore) -> None:
     await store.dead_letters.page(DEFAULT_TENANT, limit=50, after=middle)
     await store.dead_letters.page(DEFAULT_TENANT, limit=50, job_id=job_id, after=middle)
     await store.schedules.occurrences(DEFAULT_TENANT, job_id, limit=50)
+    await store.executions.latest_attempts(DEFAULT_TENANT, ExecutionId(middle), limit=50)
     await workflow_plans.read_every_page_of_workflows(store)
 
 

@@ -87,6 +87,7 @@ outcomes: st.SearchStrategy[Outcome] = st.sampled_from(
         TimedOut(),
         Cancelled(),
         Snoozed(timedelta(seconds=10)),
+        Snoozed(timedelta(seconds=10), has_started=False, failure=Failure("not_here", "No such function.")),
         Released(),
     ]
 )

@@ -116,3 +116,20 @@ async def test_a_success_wins_over_a_cancel_that_comes_late(store: Store) -> Non
     await end(store, leased, DONE)
 
     assert (await seen(store, leased)).status is ExecutionStatus.COMPLETED
+
+
+async def test_the_latest_attempts_come_newest_first_and_no_more_than_asked_for(store: Store) -> None:
+    leased = await running(store, tries(9))
+    for place in range(3):
+        await end(store, leased, FAILED, now=NOW + place * HOUR)
+        leased = await claim_one(store, BOB, now=NOW + (place + 1) * HOUR)
+    execution_id = leased.claim.execution_id
+
+    latest = await store.executions.latest_attempts(DEFAULT_TENANT, execution_id, limit=2)
+    assert [one.claim for one in latest] == [3, 2]
+    await end(store, leased, DONE, now=NOW + 3 * HOUR)
+    latest = await store.executions.latest_attempts(DEFAULT_TENANT, execution_id, limit=2)
+    assert [(one.claim, one.outcome) for one in latest] == [
+        (4, AttemptOutcome.COMPLETED),
+        (3, AttemptOutcome.FAILED),
+    ]

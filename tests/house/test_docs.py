@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from gnomon import errors
+from gnomon.core.obstacles import Obstacle
 from gnomon.settings import TABLE
 from tests.house.conftest import Plant
 from tests.house.installed import installed
@@ -29,6 +30,7 @@ COMMANDS = "docs/reference/cli.md"
 SETTINGS = "docs/reference/settings.md"
 ENDPOINTS = "docs/reference/api.md"
 METRICS = "docs/reference/metrics.md"
+REASONS = "docs/reference/reasons.md"
 VIOLATION = "A change violates this decision when"
 ADR_NAME = re.compile(r"\d{4}-[a-z0-9-]+\.md")
 HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*$", re.MULTILINE)
@@ -60,11 +62,20 @@ def test_docs_have_a_heading_for_every_endpoint() -> None:
     must_be_empty(undocumented_endpoints(ROOT, list(endpoints())))
 
 
+def test_docs_have_a_heading_for_every_reason() -> None:
+    headed = [title.strip("`") for _, title in HEADING.findall(read(ROOT, REASONS)) if title.startswith("`")]
+    codes = [str(one) for one in Obstacle]
+    must_be_empty([f"{REASONS}:1: no heading for `{one}`." for one in codes if one not in headed])
+    must_be_empty(
+        [f"{REASONS}:1: the heading `{one}` names no reason." for one in headed if one not in codes]
+    )
+
+
 def test_docs_have_a_heading_for_every_metric() -> None:
     text = read(ROOT, METRICS)
     named = {
         name.removesuffix("_total")
-        for source in sources(ROOT, under="src/gnomon/api")
+        for source in sources(ROOT, under="src/gnomon/health")
         for name in re.findall(r'"(gnomon_[a-z_]+)"', source.text)
         if name != "gnomon_request_id"
     }

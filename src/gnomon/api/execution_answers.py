@@ -13,8 +13,8 @@ from gnomon.client.executions import Executions
 from gnomon.client.places import NamedPlace
 from gnomon.core.document import Document
 from gnomon.core.execution import Attempt, Enqueued, Execution, Failure
-from gnomon.core.explaining import Reason
 from gnomon.core.job import Job, JobId
+from gnomon.core.obstacles import Reason
 from gnomon.core.records import AtRevision, Redriven
 
 _MILLISECOND = timedelta(milliseconds=1)

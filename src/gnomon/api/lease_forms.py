@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -15,11 +15,10 @@ from gnomon.api.retry_forms import shown_retry
 from gnomon.client.leases import Handed, Written
 from gnomon.core.choices import choice
 from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, Failure
-from gnomon.core.instants import parse_instant, parse_seconds, seconds_of
+from gnomon.core.execution import ExecutionId
+from gnomon.core.instants import parse_instant, seconds_of
 from gnomon.core.lease import Claim
-from gnomon.core.lifecycle import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, TimedOut
-from gnomon.core.limits import RESULT_BYTES_MAX, cut_line
+from gnomon.core.limits import cut_line
 from gnomon.core.records import LogLevel, LogLine
 from gnomon.core.schedule_document import to_document
 from gnomon.errors import InvalidInput, LeaseLost
@@ -194,32 +193,6 @@ def uuid_of(text: str, field: str) -> UUID:
         return UUID(text)
     except ValueError:
         raise InvalidInput(field, f"{text[:40]!r} is not a UUID.") from None
-
-
-OUTCOMES: dict[str, Callable[[Completion], Outcome]] = {
-    "succeeded": lambda one: Succeeded(
-        None if one.result is UNSET else Document.of(one.result, field="result", bytes_max=RESULT_BYTES_MAX)
-    ),
-    "failed": lambda one: Failed(
-        Failure(one.error_kind or "failed", one.error_message or "It failed."),
-        one.permanent,
-        _seconds(one.retry_after_seconds, "retry_after_seconds"),
-    ),
-    "timed_out": lambda _: TimedOut(),
-    "cancelled": lambda _: Cancelled(),
-    "snoozed": lambda one: Snoozed(
-        _seconds(one.delay_seconds, "delay_seconds") or timedelta(0), one.has_started
-    ),
-    "released": lambda one: Released(one.has_started),
-}
-
-
-def outcome_of(one: Completion) -> Outcome:
-    return OUTCOMES[one.outcome](one)
-
-
-def _seconds(value: float | None, field: str) -> timedelta | None:
-    return None if value is None else parse_seconds(value, field=field)
 
 
 def line_of(one: LineOne, now: datetime) -> LogLine:

@@ -31,10 +31,10 @@ from gnomon.api.lease_forms import (
     kept_answer,
     lease_answer,
     line_of,
-    outcome_of,
     token,
     uuid_of,
 )
+from gnomon.api.outcome_forms import outcome_of
 from gnomon.api.policy import WORKS
 from gnomon.api.reading import Body
 from gnomon.api.workers import own_worker

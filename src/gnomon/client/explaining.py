@@ -5,15 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gnomon.client.surroundings import Surroundings
+from gnomon.core.attempt_explaining import ATTEMPTS_MAX, Past, why_it_failed, why_it_waits
 from gnomon.core.dag import RunId
-from gnomon.core.execution import ExecutionId, ExecutionStatus, WorkerId
-from gnomon.core.explaining import AHEAD_MAX, Place, Prospect, Reason, why_no_fire, why_not
+from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, WorkerId
+from gnomon.core.explaining import AHEAD_MAX, Place, Prospect, why_no_fire, why_not
 from gnomon.core.job import JobId
 from gnomon.core.limits import PAGE_LIMIT_MAX
+from gnomon.core.obstacles import Reason
 from gnomon.core.records import ExecutionFilter
-from gnomon.core.run_explaining import OPEN_TASKS_SHOWN_MAX, RunView, why_run_waits, why_task_is_held
+from gnomon.core.run_explaining import (
+    FAILED_TASKS_SHOWN_MAX,
+    OPEN_TASKS_SHOWN_MAX,
+    RunView,
+    why_run_failed,
+    why_run_waits,
+    why_task_is_held,
+)
 from gnomon.core.worker import Worker
 from gnomon.core.workflow_document import read_workflow
+from gnomon.errors import RunNotFound
+from gnomon.handlers.function import FunctionHandler
 
 SHOWN_MAX = 5
 WORKERS_MAX = 10_000
@@ -65,29 +76,77 @@ class Explaining:
         # First the place: an execution that is claimed in between is then seen where it is.
         place = await self._executions.place(tenant_id, execution_id)
         execution = await self._executions.get(tenant_id, execution_id, now=now)
-        view, of_its_run, prospects = None, tuple[Reason, ...](), list[Prospect]()
-        if place is not None:
-            if place.has_begun:
-                view = await self._view(RunId(execution_id))
-                of_its_run = why_run_waits(view)
-            elif place.is_held and place.run_id is not None:
-                of_its_run = why_task_is_held(await self._view(place.run_id))
-            prospects = [] if place.is_run else await self._prospects(place, workers)
+        if place is None:
+            why = await self._why_it_failed(execution)
+            return why_not(execution, None, now=now, workers=workers, prospects=(), of_its_past=why), None
+        view, of_its_run, of_its_past, prospects = None, tuple[Reason, ...](), tuple[Reason, ...](), []
+        if place.has_begun:
+            view = await self._view(RunId(execution_id))
+            of_its_run = why_run_waits(view)
+        elif place.is_held and place.run_id is not None:
+            of_its_run = why_task_is_held(await self._view(place.run_id))
+        if not place.is_run:
+            of_its_past = await self._why_it_waits(execution, place, workers)
+            prospects = await self._prospects(place, workers)
         reasons = why_not(
-            execution, place, now=now, workers=workers, prospects=prospects, of_its_run=of_its_run
+            execution,
+            place,
+            now=now,
+            workers=workers,
+            prospects=prospects,
+            of_its_run=of_its_run,
+            of_its_past=of_its_past,
         )
         return reasons, view
 
+    async def _why_it_waits(
+        self, execution: Execution, place: Place, workers: list[Worker]
+    ) -> tuple[Reason, ...]:
+        if execution.claim == 0:
+            return ()
+        now, tenant_id = self._own.clock.now(), self._own.tenant_id
+        found = await self._executions.latest_attempts(tenant_id, execution.id, limit=ATTEMPTS_MAX)
+        revision = await self._own.store.jobs.revision(tenant_id, execution.job_id, execution.revision)
+        definition = revision.definition
+        rendered = execution.input if revision.is_task else None
+        payload = (definition.payload if rendered is None else rendered).value
+        function = payload.get("function") if isinstance(payload, dict) else None
+        is_named = definition.kind == FunctionHandler.kind and isinstance(function, str)
+        past = Past(found, definition.retry.max_attempts, str(function) if is_named else None)
+        fitting = [one for one in workers if one.is_live(now) and place.lane.fits(one)]
+        return why_it_waits(execution, past, due=place.due, now=now, fitting=fitting)
+
+    async def _why_it_failed(self, execution: Execution) -> tuple[Reason, ...]:
+        """Also of a run of a workflow."""
+        if execution.status not in (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT):
+            return ()
+        tenant_id = self._own.tenant_id
+        try:
+            return why_run_failed(await self._view(RunId(execution.id)))
+        except RunNotFound:
+            revision = await self._own.store.jobs.revision(tenant_id, execution.job_id, execution.revision)
+            return why_it_failed(execution, attempts_max=revision.definition.retry.max_attempts)
+
     async def _view(self, run_id: RunId) -> RunView:
+        """Raises RunNotFound."""
         runs, tenant_id = self._own.store.runs, self._own.tenant_id
         run = await runs.get(tenant_id, run_id)
         kept = await self._own.store.dags.revision(tenant_id, run.dag_id, run.revision)
-        found = await runs.open_tasks(tenant_id, run_id, limit=OPEN_TASKS_SHOWN_MAX)
+        begun = (
+            []
+            if run.status.is_final
+            else await runs.open_tasks(tenant_id, run_id, limit=OPEN_TASKS_SHOWN_MAX)
+        )
+        failed = await runs.failed_tasks(tenant_id, run_id, limit=FAILED_TASKS_SHOWN_MAX)
         try:
             tasks = read_workflow(kept.definition.value).tasks
         except Exception as error:  # It was checked when it was kept, so this can be anything.
             return RunView(run, unreadable=str(error))
-        return RunView(run, [(tasks[one.task].name, one) for one in found])
+        return RunView(
+            run,
+            [(tasks[one.task].name, one) for one in begun],
+            failed=[(tasks[one.task].name, one) for one in failed],
+        )
 
     async def _prospects(self, place: Place, workers: list[Worker]) -> list[Prospect]:
         now, offers = self._own.clock.now(), {}

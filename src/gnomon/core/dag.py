@@ -153,6 +153,23 @@ class OpenTask:
     waiting: ExecutionId | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class FailedTask:
+    """A task of which something failed: of a fan-out, the first item that did, while others may still run.
+
+    `execution` is what failed: an execution, or a run inside of it; None if nothing was begun.
+    """
+
+    task: int
+    status: TaskStatus
+    failure: Failure | None
+    execution: ExecutionId | None = None
+    item: int | None = None
+    attempts: int = 0
+    items_left: int = 0
+    items_failed: int = 0
+
+
 def dag_definition(schedule: Schedule) -> Definition:
     return Definition(DAG_KIND, schedule=schedule)
 

@@ -158,6 +158,11 @@ class Attempt:
     started_at: datetime
     finished_at: datetime
 
+    @property
+    def was_turned_away(self) -> bool:
+        """The worker lacked what it needs, as `failure` says, and called nothing."""
+        return self.outcome is AttemptOutcome.SNOOZED and self.failure is not None
+
 
 class AttemptOutcome(StrEnum):
     COMPLETED = "COMPLETED"
@@ -166,7 +171,8 @@ class AttemptOutcome(StrEnum):
     CANCELLED = "CANCELLED"
     EXPIRED = "EXPIRED"  # The worker stopped renewing.
     RELEASED = "RELEASED"  # Given back without charge: drain, capacity.
-    SNOOZED = "SNOOZED"  # The handler asked to be called again later, without charge.
+    # The handler asked to be called again later, without charge; or the worker had none, as the failure says.
+    SNOOZED = "SNOOZED"
 
 
 _NOT_CHARGED = frozenset({AttemptOutcome.RELEASED, AttemptOutcome.SNOOZED})

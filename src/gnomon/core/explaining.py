@@ -1,14 +1,14 @@
 """Why an execution, or a job, does not run now: every reason, from the predicates by which work is claimed.
 
-There is no reason exactly if some live worker, asking for as many as it has free slots, would be given it.
+There is no reason exactly if some live worker, asking for as many as it has free slots, would be given it and
+has not turned it away before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import NamedTuple
 
 from gnomon.core.dag import RunId
@@ -16,44 +16,11 @@ from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, Waits
 from gnomon.core.instants import instant_text
 from gnomon.core.job import DAG_KIND, Job, JobId, JobStatus
 from gnomon.core.lease import Lane
+from gnomon.core.obstacles import Obstacle, Reason
 from gnomon.core.schedule import Manual, Overlap
 from gnomon.core.worker import Worker
 
 AHEAD_MAX = 10_000  # Nobody needs to know more exactly how long a queue is.
-
-
-class Obstacle(StrEnum):
-    ENDED = "ended"
-    RUNNING = "running"
-    NOT_DUE = "not_due"
-    WAITS_FOR_JOB = "waits_for_job"
-    WAITS_FOR_SLOT = "waits_for_slot"
-    TENANT_LIMIT = "tenant_limit"
-    WAITS_FOR_SWEEP = "waits_for_sweep"  # Its gate is open; who opens it comes by every two seconds.
-    TASKS_UNDER_WAY = "tasks_under_way"  # It is a run of a workflow: others do its work.
-    WAITS_FOR_APPROVAL = "waits_for_approval"
-    WAITS_FOR_EVENT = "waits_for_event"
-    HALTED = "halted"  # A task failed under PAUSE, and a person is asked what to do.
-    STOPPING = "stopping"
-    UNREADABLE = "unreadable"
-    NO_WORKER = "no_worker"
-    NO_FREE_SLOT = "no_free_slot"
-    BEHIND_OTHERS = "behind_others"
-    PAUSED = "paused"
-    CANCELLED = "cancelled"
-    DELETED = "deleted"
-    EXHAUSTED = "exhausted"
-    MANUAL = "manual"
-    OVERDUE = "overdue"
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """For a machine, for a person, and with the numbers."""
-
-    code: Obstacle
-    message: str
-    details: Mapping[str, object] = field(default_factory=dict)
 
 
 class Needed(NamedTuple):
@@ -117,48 +84,67 @@ def why_not(
     workers: Sequence[Worker],
     prospects: Sequence[Prospect],
     of_its_run: Sequence[Reason] = (),
+    of_its_past: Sequence[Reason] = (),
 ) -> tuple[Reason, ...]:
     """`workers` are all that are known; `prospects` the live ones that fit and have a free slot.
 
     `of_its_run` are reasons from `core/run_explaining.py`: of a run that has begun, or of a task that its run
-    holds.
+    holds. `of_its_past` are reasons from `core/attempt_explaining.py`; of a run that failed, why.
     """
     if place is None:
-        return (_where(execution),)
+        return tuple(of_its_past) or (_where(execution),)
     if place.is_run:
         return tuple(of_its_run) if place.has_begun else _of_a_run_to_begin(place, of_its_run, now=now)
-    own = _its_own(place, of_its_run, now=now)
+    own = _its_own(place, of_its_run, of_its_past, now=now)
     return (*own, *_of_tenant(place), *_of_workers(place, workers, prospects, now=now))
 
 
 def _of_a_run_to_begin(place: Place, of_its_run: Sequence[Reason], *, now: datetime) -> tuple[Reason, ...]:
     due = instant_text(place.due)
-    late = Reason(Obstacle.OVERDUE, f"Due since {due}: no scheduler has begun it yet.", {"due": due})
-    return tuple(_its_own(place, of_its_run, now=now)) or (late,)
+    late = Reason(
+        Obstacle.OVERDUE,
+        f"Due since {due}: no scheduler has begun it yet. If none runs, start one: gnomon scheduler.",
+        {"due": due},
+    )
+    return tuple(_its_own(place, of_its_run, (), now=now)) or (late,)
 
 
 def _where(execution: Execution) -> Reason:
     if execution.status.is_final:
-        return Reason(Obstacle.ENDED, f"It has ended: {execution.status}.", {"status": execution.status})
+        return Reason(
+            Obstacle.ENDED,
+            f"It has ended: {execution.status}. To run it again: gnomon run retry.",
+            {"status": execution.status},
+        )
     worker = execution.worker
     since = None if execution.started_at is None else instant_text(execution.started_at)
     if execution.status is not ExecutionStatus.RUNNING:
         return Reason(Obstacle.RUNNING, "It is on its way to a worker. Look again.")
     return Reason(
-        Obstacle.RUNNING, f"It runs on {worker} since {since}.", {"worker_id": worker, "started_at": since}
+        Obstacle.RUNNING,
+        f"It runs on {worker} since {since}. What it writes: gnomon run logs.",
+        {"worker_id": worker, "started_at": since},
     )
 
 
-def _its_own(place: Place, of_its_run: Sequence[Reason], *, now: datetime) -> list[Reason]:
-    reasons = [*of_its_run]
-    if place.due > now:
+def _its_own(
+    place: Place, of_its_run: Sequence[Reason], of_its_past: Sequence[Reason], *, now: datetime
+) -> list[Reason]:
+    reasons = [*of_its_run, *of_its_past]
+    if place.due > now and not of_its_past:
         due = instant_text(place.due)
-        reasons.append(Reason(Obstacle.NOT_DUE, f"It is not due before {due}.", {"due": due}))
+        reasons.append(
+            Reason(
+                Obstacle.NOT_DUE,
+                f"It is not due before {due}; then it begins, if a slot is free.",
+                {"due": due},
+            )
+        )
     if place.waits_for is WaitsFor.JOBS:
         reasons += [
             Reason(
                 Obstacle.WAITS_FOR_JOB,
-                f"It waits for a success of the job {needed.name!r}.",
+                f"It waits for a success of the job {needed.name!r}, and begins after it. Trigger that one.",
                 {"job_id": str(needed.job_id), "name": needed.name},
             )
             for needed in place.needed
@@ -167,12 +153,18 @@ def _its_own(place: Place, of_its_run: Sequence[Reason], *, now: datetime) -> li
         reasons.append(
             Reason(
                 Obstacle.WAITS_FOR_SLOT,
-                f"{place.taken} of the {place.slots} runs that its job may have at once are there.",
+                f"{place.taken} of the {place.slots} runs that its job may have at once are there. "
+                "It begins when one of them has ended; max_concurrent of the job sets how many.",
                 {"taken": place.taken, "slots": place.slots},
             )
         )
     if place.waits_for is not None and not reasons:
-        reasons.append(Reason(Obstacle.WAITS_FOR_SWEEP, "What it waited for is there; it is let in soon."))
+        reasons.append(
+            Reason(
+                Obstacle.WAITS_FOR_SWEEP,
+                "What it waited for is there; a scheduler lets it in within seconds.",
+            )
+        )
     return reasons
 
 
@@ -182,7 +174,8 @@ def _of_tenant(place: Place) -> list[Reason]:
     return [
         Reason(
             Obstacle.TENANT_LIMIT,
-            f"{place.tenant_running} runs of the tenant are there, and it may have {place.tenant_limit}.",
+            f"{place.tenant_running} runs of the tenant are there, and it may have {place.tenant_limit}. "
+            "It begins when one of them has ended; an admin sets the limit: gnomon tenant limit.",
             {"running": place.tenant_running, "limit": place.tenant_limit},
         )
     ]
@@ -202,21 +195,28 @@ def _of_workers(
         return [
             Reason(
                 Obstacle.BEHIND_OTHERS,
-                f"{ahead} others come first, and {worker.id} has {free} free slots for them.",
+                f"{ahead} others come first, and {worker.id} has {free} free slots for them. "
+                "It follows them; more workers, or a higher priority of its job, bring it forward.",
                 {"ahead": ahead, "worker_id": worker.id, "free": free},
             )
         ]
     fitting = [worker for worker in workers if worker.is_live(now) and lane.fits(worker)]
     if fitting:
         busy = {worker.id: f"{worker.running} of {worker.slots}" for worker in fitting}
-        return [Reason(Obstacle.NO_FREE_SLOT, "Every worker that fits is full.", {"running": busy})]
+        return [
+            Reason(
+                Obstacle.NO_FREE_SLOT,
+                "Every worker that fits is full. It begins when a slot is free, or on another worker.",
+                {"running": busy},
+            )
+        ]
     return [_no_worker(lane, [worker for worker in workers if worker.is_live(now)])]
 
 
 def _no_worker(lane: Lane, live: Sequence[Worker]) -> Reason:
     wanted = {"kind": lane.kind, "queue": lane.queue, "capabilities": sorted(lane.capabilities)}
     if not live:
-        return Reason(Obstacle.NO_WORKER, "No worker is alive.", wanted)
+        return Reason(Obstacle.NO_WORKER, "No worker is alive. Start one: gnomon worker.", wanted)
     missing = []
     if not any(lane.kind in worker.kinds for worker in live):
         missing.append(f"the kind {lane.kind!r}")
@@ -228,23 +228,31 @@ def _no_worker(lane: Lane, live: Sequence[Worker]) -> Reason:
         if not any(one in worker.capabilities for worker in live)
     ]
     what = ", ".join(missing) or "all that it needs at once"
-    return Reason(Obstacle.NO_WORKER, f"No live worker has {what}.", {**wanted, "live_workers": len(live)})
+    return Reason(
+        Obstacle.NO_WORKER,
+        f"No live worker has {what}. Start one that has.",
+        {**wanted, "live_workers": len(live)},
+    )
 
 
 def why_no_fire(job: Job, *, now: datetime) -> tuple[Reason, ...]:
     """Why a job does not start a run by itself now. Empty only in the moment between due and fired."""
     match job.status:
         case JobStatus.DELETED:
-            return (Reason(Obstacle.DELETED, "The job was deleted."),)
+            return (Reason(Obstacle.DELETED, "The job was deleted. It never fires again; make it anew."),)
         case JobStatus.CANCELLED:
-            return (Reason(Obstacle.CANCELLED, "The job was cancelled."),)
+            return (Reason(Obstacle.CANCELLED, "The job was cancelled. It never fires again; make it anew."),)
         case JobStatus.COMPLETED:
-            return (Reason(Obstacle.EXHAUSTED, "Nothing is left to fire."),)
+            return (
+                Reason(Obstacle.EXHAUSTED, "Nothing is left to fire. Change its schedule, or trigger it."),
+            )
     reasons = []
     if job.status is JobStatus.PAUSED:
-        reasons.append(Reason(Obstacle.PAUSED, "The job is paused: its due times are skipped."))
+        reasons.append(
+            Reason(Obstacle.PAUSED, "The job is paused: its due times are skipped until gnomon job resume.")
+        )
     if isinstance(job.definition.schedule.timing, Manual):
-        reasons.append(Reason(Obstacle.MANUAL, "It has no schedule: it runs when somebody asks."))
+        reasons.append(Reason(Obstacle.MANUAL, "It has no schedule: it runs when it is triggered."))
     elif job.next_run_time is not None:
         due = instant_text(job.next_run_time)
         overlap = job.definition.schedule.overlap
@@ -252,5 +260,9 @@ def why_no_fire(job: Job, *, now: datetime) -> tuple[Reason, ...]:
         if job.next_run_time > now:
             reasons.append(Reason(Obstacle.NOT_DUE, f"Its next time is {due}.", details))
         else:
-            reasons.append(Reason(Obstacle.OVERDUE, f"Due since {due}: no scheduler has come yet.", details))
+            reasons.append(
+                Reason(
+                    Obstacle.OVERDUE, f"Due since {due}: no scheduler has come yet. Is one running?", details
+                )
+            )
     return tuple(reasons)

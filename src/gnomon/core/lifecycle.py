@@ -65,11 +65,13 @@ class Cancelled:
 class Snoozed:
     """The handler wants to be called again later. Costs no attempt.
 
-    `has_started` is False if there was nothing here to be called. See Released.
+    `has_started` is False if there was nothing here to be called. See Released. `failure` then says what this
+    worker lacks.
     """
 
     delay: timedelta
     has_started: bool = True
+    failure: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +148,8 @@ def after(leased: Leased, outcome: Outcome, *, now: datetime, jitter: float) -> 
             return Change(_E.CANCELLED, AttemptOutcome.CANCELLED, leased.attempt)
         case Snoozed() if leased.cancel_requested:
             return Change(_E.CANCELLED, AttemptOutcome.SNOOZED, leased.attempts)
-        case Snoozed(delay, has_started):
-            due = now + min(max(delay, timedelta(0)), BACKOFF_MAX)
-            return _given_back(leased, AttemptOutcome.SNOOZED, has_started=has_started, due=due)
+        case Snoozed():
+            return _after_snooze(leased, outcome, now=now)
         case Released(has_started):
             return _after_release(leased, has_started=has_started, now=now)
         case _:
@@ -216,6 +217,17 @@ def _after_expiry(leased: Leased, *, now: datetime) -> Change:
     return msgspec.structs.replace(again, crashes=crashes, only_if_expired_at=now)
 
 
+def _after_snooze(leased: Leased, snoozed: Snoozed, *, now: datetime) -> Change:
+    due = now + min(max(snoozed.delay, timedelta(0)), BACKOFF_MAX)
+    return _given_back(
+        leased,
+        AttemptOutcome.SNOOZED,
+        has_started=snoozed.has_started,
+        due=due,
+        lacks=None if snoozed.has_started else snoozed.failure,
+    )
+
+
 def _after_release(leased: Leased, *, has_started: bool, now: datetime) -> Change:
     if leased.cancel_requested:
         return Change(_E.CANCELLED, AttemptOutcome.RELEASED, leased.attempts)
@@ -224,11 +236,18 @@ def _after_release(leased: Leased, *, has_started: bool, now: datetime) -> Chang
     return _given_back(leased, AttemptOutcome.RELEASED, has_started=has_started, due=due)
 
 
-def _given_back(leased: Leased, outcome: AttemptOutcome, *, has_started: bool, due: datetime) -> Change:
+def _given_back(
+    leased: Leased,
+    outcome: AttemptOutcome,
+    *,
+    has_started: bool,
+    due: datetime,
+    lacks: Failure | None = None,
+) -> Change:
     if has_started and leased.revision.definition.delivery is Delivery.AT_MOST_ONCE:
         failure = Failure("abandoned", "It had started, and it runs at most once.")
         return Change(_E.FAILED, outcome, leased.attempt, failure=failure, dead=DeadReason.ABANDONED)
-    return _again(leased, outcome, attempts=leased.attempts, due=due)
+    return _again(leased, outcome, attempts=leased.attempts, due=due, failure=lacks)
 
 
 def _again(

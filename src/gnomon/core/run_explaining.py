@@ -8,27 +8,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gnomon.core.dag import OpenTask, Run
-from gnomon.core.execution import Failure
-from gnomon.core.explaining import Obstacle, Reason
+from gnomon.core.attempt_explaining import error_of, said
+from gnomon.core.dag import FailedTask, OpenTask, Run
 from gnomon.core.instants import instant_text
+from gnomon.core.obstacles import Obstacle, Reason
 from gnomon.core.run_state import TaskStatus
 
 OPEN_TASKS_SHOWN_MAX = 20
+FAILED_TASKS_SHOWN_MAX = 5
 _NAMES_SHOWN_MAX = 5
-_PAUSED = "is paused: nothing new of it begins until somebody resumes it."
+_PAUSED = "is paused: nothing new of it begins until it is resumed: gnomon dag-run resume."
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
     """A run that has begun, and the first of its tasks that have begun and not ended, with their names.
 
-    `unreadable` says why its definition cannot be read. Then no task has a name.
+    `failed` are the first of those that failed. `unreadable` says why its definition cannot be read. Then no
+    task has a name.
     """
 
     run: Run
     open: Sequence[tuple[str, OpenTask]] = ()
     unreadable: str | None = None
+    failed: Sequence[tuple[str, FailedTask]] = ()
 
     def named(self, status: TaskStatus) -> list[tuple[str, OpenTask]]:
         return [(name, task) for name, task in self.open if task.status is status]
@@ -39,13 +42,22 @@ def why_run_waits(view: RunView) -> tuple[Reason, ...]:
     state = view.run.state
     reasons = [] if view.unreadable is None else [_unreadable(view.run, view.unreadable)]
     if state.ends_as is not None:
-        return (*reasons, _stopping(view.run))
+        return (*reasons, _stopping(view.run), *_failures(view))
     if state.is_paused:
         reasons.append(Reason(Obstacle.PAUSED, f"It {_PAUSED}"))
     reasons += [_halted(name, task) for name, task in view.named(TaskStatus.HALTED)]
     reasons += [_held(name, task) for name, task in view.named(TaskStatus.HELD)]
     if state.live:
         reasons.append(_under_way(view))
+    return (*reasons, *_failures(view))
+
+
+def why_run_failed(view: RunView) -> tuple[Reason, ...]:
+    """Of a run that has ended as FAILED: the run's own failure, or the tasks that failed."""
+    run, reasons = view.run, list(_failures(view))
+    if run.failure is not None:
+        told = f"The run failed{said(run.failure)}. Mend its workflow or configuration, then trigger it anew."
+        reasons.insert(0, Reason(Obstacle.FAILED, told, {"error": error_of(run.failure)}))
     return tuple(reasons)
 
 
@@ -60,10 +72,40 @@ def why_task_is_held(view: RunView) -> tuple[Reason, ...]:
     for name, task in view.named(TaskStatus.HALTED):
         told = (
             f"Its run {run_id} waits for a decision about the task {name!r}, which failed"
-            f"{_shown(task.failure)}: retry, skip, succeed or fail that one."
+            f"{said(task.failure)}: retry, skip, succeed or fail that one."
         )
         reasons.append(Reason(Obstacle.HALTED, told, {"dag_run_id": str(run_id), **_failed(name, task)}))
     return tuple(reasons)
+
+
+def _failures(view: RunView) -> list[Reason]:
+    return [_task_failed(name, task) for name, task in view.failed[:FAILED_TASKS_SHOWN_MAX]]
+
+
+def _task_failed(name: str, task: FailedTask) -> Reason:
+    which = f"Its task {name!r}" if task.item is None else f"Item {task.item} of its task {name!r}"
+    why = said(task.failure)
+    if task.failure is None and task.execution is not None:
+        why = f": see run {task.execution}, which is inside of it"
+    tries = f" in attempt {task.attempts}" if task.attempts else ""
+    others = task.items_failed - 1
+    more = f", and {others} more {'item' if others == 1 else 'items'}" if others > 0 else ""
+    if task.status is TaskStatus.RELEASED:
+        left = "1 item is" if task.items_left == 1 else f"{task.items_left} items are"
+        follows = f"The task fails when the rest of it has ended: {left} left. Mend what failed meanwhile."
+    else:
+        follows = (
+            "What needs its success does not run. Mend what failed, then run the task again, and all that "
+            "follows it: gnomon dag-run retry."
+        )
+    details = {
+        "task": name,
+        "item": task.item,
+        "execution_id": None if task.execution is None else str(task.execution),
+        "attempts": task.attempts,
+        "error": error_of(task.failure),
+    }
+    return Reason(Obstacle.TASK_FAILED, f"{which} failed{tries}{why}{more}. {follows}", details)
 
 
 def _unreadable(run: Run, why: str) -> Reason:
@@ -83,20 +125,14 @@ def _stopping(run: Run) -> Reason:
 
 def _halted(name: str, task: OpenTask) -> Reason:
     told = (
-        f"Its task {name!r} failed{_shown(task.failure)}, and the run waits for a decision about it: "
+        f"Its task {name!r} failed{said(task.failure)}, and the run waits for a decision about it: "
         "retry, skip, succeed or fail the task."
     )
     return Reason(Obstacle.HALTED, told, _failed(name, task))
 
 
 def _failed(name: str, task: OpenTask) -> dict[str, object]:
-    failure = task.failure
-    error = None if failure is None else {"kind": failure.kind, "message": failure.message}
-    return {"task": name, "error": error}
-
-
-def _shown(failure: Failure | None) -> str:
-    return "" if failure is None else f" ({failure.kind}: {failure.message})"
+    return {"task": name, "error": error_of(task.failure)}
 
 
 def _held(name: str, task: OpenTask) -> Reason:

@@ -163,7 +163,7 @@ def _outcome_of(error: BaseException) -> Outcome:
         case Snooze(delay=delay):
             return Snoozed(delay)
         case NotHere():
-            return Snoozed(NOT_HERE, has_started=False)
+            return Snoozed(NOT_HERE, has_started=False, failure=Failure("not_here", str(error)))
         case _:
             # SystemExit and its like too: a job must not be able to end the worker.
             return Failed(Failure(type(error).__name__, str(error) or type(error).__name__))

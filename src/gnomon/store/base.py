@@ -306,6 +306,11 @@ class ExecutionStore(Protocol):
     async def attempts(self, tenant_id: TenantId, execution_id: ExecutionId) -> Sequence[Attempt]:
         """The finished attempts, oldest first."""
 
+    async def latest_attempts(
+        self, tenant_id: TenantId, execution_id: ExecutionId, *, limit: int
+    ) -> Sequence[Attempt]:
+        """The newest finished ones, newest first."""
+
 
 class CheckpointStore(Protocol):
     async def save(self, checkpoints: Sequence[Checkpoint]) -> Sequence[Claim]:

@@ -66,7 +66,7 @@ class SqlExecutions:
         prospects = Prospects(database, lanes)
         self.place, self.ahead, self.recent = prospects.place, prospects.ahead, prospects.recent
         self.next_due, self.next_gated = prospects.next_due, prospects.next_gated
-        self.progress = prospects.progress
+        self.progress, self.latest_attempts = prospects.progress, prospects.latest_attempts
         self.repeat = runs.redriving.repeat
         self._claimer = claimer
         self._revisions = revisions

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from gnomon.core.execution import ExecutionId, ExecutionStatus, RecentRun, WaitsFor
+from gnomon.core.execution import Attempt, ExecutionId, ExecutionStatus, RecentRun, WaitsFor
 from gnomon.core.explaining import Needed, Place
 from gnomon.core.job import PRIORITIES, JobId, TenantId
 from gnomon.core.lease import Lane, Offer
 from gnomon.core.limits import check_limit
 from gnomon.store.database import Database, Row, Rows
 from gnomon.store.lanes import Lanes
-from gnomon.store.rows import names_of
+from gnomon.store.rows import attempt_of, names_of
 
 
 class Prospects:
@@ -43,6 +43,14 @@ class Prospects:
             tenant_limit=row["tenant_limit"],
             run_id=row["dag_run_id"],
         )
+
+    async def latest_attempts(
+        self, tenant_id: TenantId, execution_id: ExecutionId, *, limit: int
+    ) -> Sequence[Attempt]:
+        rows = await self._database.read(
+            "attempts_latest", tenant_id=tenant_id, execution_id=execution_id, limit=check_limit(limit)
+        )
+        return [attempt_of(row) for row in rows]
 
     async def recent(
         self, tenant_id: TenantId, job_ids: Collection[JobId], *, limit: int

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from gnomon.core.dag import OpenTask, Run, RunId, TaskPlace, TaskRun
+from gnomon.core.dag import FailedTask, OpenTask, Run, RunId, TaskPlace, TaskRun
 from gnomon.core.execution import ExecutionId, RecentRun
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.job_state import OF_RUNS
@@ -103,6 +103,25 @@ class RunReaders:
             )
             for row in rows
         }
+
+    async def failed_tasks(self, tenant_id: TenantId, run_id: RunId, *, limit: int) -> Sequence[FailedTask]:
+        """Those that failed, and those of which an item did, in the order of the definition."""
+        rows = await self._database.read(
+            "run_failed_tasks", tenant_id=tenant_id, run_id=run_id, limit=check_limit(limit)
+        )
+        return [
+            FailedTask(
+                row["task"],
+                TaskStatus(row["status"]),
+                failure_of(row),
+                row["execution_id"],
+                row["item"],
+                row["attempts"] or 0,
+                row["items_left"],
+                row["items_failed"],
+            )
+            for row in rows
+        ]
 
     async def open_tasks(self, tenant_id: TenantId, run_id: RunId, *, limit: int) -> Sequence[OpenTask]:
         """Those that have begun and not ended: first the halted ones, then those that are held."""

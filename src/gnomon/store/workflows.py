@@ -8,7 +8,18 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from gnomon.core.backfill import Backfill, BackfillAction, BackfillId, BackfillTime, NewBackfill
-from gnomon.core.dag import Dag, DagChange, DagRevision, NewDag, OpenTask, Run, RunId, TaskPlace, TaskRun
+from gnomon.core.dag import (
+    Dag,
+    DagChange,
+    DagRevision,
+    FailedTask,
+    NewDag,
+    OpenTask,
+    Run,
+    RunId,
+    TaskPlace,
+    TaskRun,
+)
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId, NewExecution, RecentRun
 from gnomon.core.idempotency import Idempotency
@@ -180,6 +191,9 @@ class RunStore(Protocol):
 
     async def open_tasks(self, tenant_id: TenantId, run_id: RunId, *, limit: int) -> Sequence[OpenTask]:
         """Tasks that have begun and not ended: first those that are halted, then those that are held."""
+
+    async def failed_tasks(self, tenant_id: TenantId, run_id: RunId, *, limit: int) -> Sequence[FailedTask]:
+        """Tasks that failed, and fan-outs of which an item failed, in the order of the definition."""
 
 
 class WorkflowStore(Store, Protocol):

@@ -231,6 +231,11 @@ class ModelExecutions:
         run = self.state.runs.get(execution_id)
         return list(run.history) if run is not None and run.tenant_id == tenant_id else []
 
+    async def latest_attempts(
+        self, tenant_id: TenantId, execution_id: ExecutionId, *, limit: int
+    ) -> Sequence[Attempt]:
+        return list(reversed(await self.attempts(tenant_id, execution_id)))[:limit]
+
     def _admit_after(self, job_ids: Collection[JobId], now: datetime) -> None:
         gates.admit(self.state, gates.with_dependents(self.state, job_ids), now)
 

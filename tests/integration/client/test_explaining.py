@@ -17,11 +17,11 @@ from gnomon.app import open_database, open_store
 from gnomon.client import Ask, Client, Draft
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.execution import ExecutionId, WorkerId
-from gnomon.core.explaining import Obstacle
 from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, Definition
 from gnomon.core.lease import ClaimRequest
 from gnomon.core.lifecycle import Succeeded
+from gnomon.core.obstacles import Obstacle
 from gnomon.core.records import Tenant
 from gnomon.core.schedule import Interval, Overlap, Schedule
 from gnomon.core.worker import Registration, Worker
@@ -71,7 +71,10 @@ async def test_what_a_worker_lacks_is_named(office: Office) -> None:
 
     [reason] = (await office.client.explaining.execution(run.id)).reasons
 
-    assert reason.message == "No live worker has the kind 'mail', the queue 'slow', the capability 'gpu'."
+    assert (
+        reason.message
+        == "No live worker has the kind 'mail', the queue 'slow', the capability 'gpu'. Start one that has."
+    )
 
 
 async def test_all_reasons_are_told_at_once(office: Office) -> None:

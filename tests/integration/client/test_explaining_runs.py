@@ -8,8 +8,8 @@ from uuid import uuid4
 from gnomon.core.dag import Run, RunId
 from gnomon.core.document import JSON
 from gnomon.core.execution import ExecutionId, Failure, WorkerId
-from gnomon.core.explaining import Obstacle, Reason
 from gnomon.core.lifecycle import Failed, Succeeded
+from gnomon.core.obstacles import Obstacle, Reason
 from gnomon.core.worker import Registration
 from tests.integration.client.conftest import Office
 
@@ -75,10 +75,15 @@ async def test_a_paused_run_says_so_and_so_do_the_tasks_that_it_holds(office: Of
     [held] = await reasons(office, (await executions_of(office, run))[0])
 
     assert paused.code is Obstacle.PAUSED
-    assert paused.message == "It is paused: nothing new of it begins until somebody resumes it."
+    assert (
+        paused.message == "It is paused: nothing new of it begins until it is resumed: gnomon dag-run resume."
+    )
     assert under_way.message == "1 of its 2 tasks has begun: 'a'. It runs to its end, or waits for the run."
     assert held.code is Obstacle.PAUSED
-    assert held.message == f"Its run {run.id} is paused: nothing new of it begins until somebody resumes it."
+    assert (
+        held.message
+        == f"Its run {run.id} is paused: nothing new of it begins until it is resumed: gnomon dag-run resume."
+    )
     assert held.details == {"dag_run_id": str(run.id)}
 
 

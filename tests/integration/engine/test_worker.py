@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import pytest
 
 from gnomon.core.document import JSON, Document
-from gnomon.core.execution import AttemptOutcome, ExecutionStatus
+from gnomon.core.execution import AttemptOutcome, ExecutionStatus, Failure
 from gnomon.core.job import DEFAULT_TENANT, Definition, Delivery
 from gnomon.core.lease import LEASE, Claim, Leased
 from gnomon.core.retry import RetryPolicy
@@ -129,6 +129,8 @@ async def test_a_worker_that_lacks_something_leaves_the_execution_to_others(rig:
     run = await rig.enqueue(await rig.job(PLAIN))
 
     await ada.work()
+    waiting = await rig.get(run)
+    assert (waiting.attempts, waiting.failure) == (0, Failure("not_here", "no such function"))
     rig.clock.advance(NOT_HERE)
     await bob.work()
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.api.lease_forms import Completion, LineOne, lease_answer, line_of, outcome_of
+from gnomon.api.lease_forms import Completion, LineOne, lease_answer, line_of
+from gnomon.api.outcome_forms import outcome_of
 from gnomon.client.leases import Handed
 from gnomon.client.remote.line import BATCH_BYTES_MAX, ITEMS_MAX, batches
 from gnomon.client.remote.work_forms import Lease, completion_form, leased_of, line_form, revision_of
@@ -29,7 +30,7 @@ FAILURES = st.builds(Failure, st.sampled_from(["bad", "worse"]), st.text(min_siz
 OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
     st.sampled_from([Succeeded(), Succeeded(Document('{"ü":[1,null]}')), TimedOut(), Cancelled()]),
     st.builds(Failed, FAILURES, st.booleans(), st.none() | WAITS),
-    st.builds(Snoozed, WAITS, st.booleans()),
+    st.builds(Snoozed, WAITS, st.booleans(), st.none() | FAILURES),
     st.builds(Released, st.booleans()),
 )
 LEASES = st.builds(

@@ -9,8 +9,8 @@ import pytest
 
 from gnomon.core.dag import OpenTask, Run, RunId
 from gnomon.core.execution import Trigger
-from gnomon.core.explaining import Obstacle
 from gnomon.core.job import DEFAULT_TENANT, JobId
+from gnomon.core.obstacles import Obstacle
 from gnomon.core.run_explaining import RunView, why_run_waits
 from gnomon.core.run_state import RunState, RunStatus, TaskStatus
 

@@ -26,7 +26,6 @@ from gnomon.api.described.field import (
 from gnomon.api.described.recurring import WORKER_ID
 from gnomon.api.described.workers import ABLE, KINDS, LEASE_SECONDS, NOW, OWN, QUEUES
 from gnomon.api.lease_forms import (
-    OUTCOMES,
     CheckpointForm,
     CheckpointOne,
     Claimed,
@@ -46,6 +45,7 @@ from gnomon.api.lease_forms import (
     Token,
 )
 from gnomon.api.leases import BATCH_MAX, CANCEL, LINES_MAX, WAIT_SECONDS_MAX
+from gnomon.api.outcome_forms import OUTCOMES
 from gnomon.core.execution import ExecutionStatus
 from gnomon.core.limits import CHECKPOINT_BYTES_MAX, LOG_LINE_BYTES_MAX, RESULT_BYTES_MAX
 from gnomon.core.records import LogLevel
@@ -85,9 +85,13 @@ FIELDS: Fields = {
             "Of `succeeded`: what the handler returned.", {"rows": 1204}, bytes_max=RESULT_BYTES_MAX
         ),
         "error_kind": text(
-            "Of `failed`: what `retry_on` compares. Longer ones are cut.", "ConnectionError", up_to=None
+            "Of `failed`: what `retry_on` compares. Of `snoozed`: what lacks. Longer ones are cut.",
+            "ConnectionError",
+            up_to=None,
         ),
-        "error_message": text("Of `failed`: for people. Longer ones are cut.", "no answer", up_to=None),
+        "error_message": text(
+            "Of `failed` and `snoozed`: for people. Longer ones are cut.", "no answer", up_to=None
+        ),
         "permanent": flag("Of `failed`: no retry can help.", False),
         "retry_after_seconds": seconds(
             "Of `failed`: try again no sooner. Longer waits are cut.", 30, _ZERO, BACKOFF_MAX

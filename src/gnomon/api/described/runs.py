@@ -34,8 +34,8 @@ from gnomon.api.runs import (
     Wishes,
 )
 from gnomon.client.explaining import SHOWN_MAX
-from gnomon.core.explaining import Obstacle
 from gnomon.core.limits import PAGE_LIMIT_MAX
+from gnomon.core.obstacles import Obstacle
 from gnomon.core.occurrence import SkipReason
 from gnomon.core.schedule import DELAY_MAX
 from gnomon.errors import IllegalTransition

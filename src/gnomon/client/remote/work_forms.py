@@ -231,6 +231,8 @@ def completion_form(decision: Decision, *, now: datetime) -> dict[str, Any]:
             form |= {"retry_after_seconds": wait, "wait_is_drawn": wait is not None}
         case AttemptOutcome.SNOOZED:
             form |= {"delay_seconds": wait, "has_started": change.dead is DeadReason.ABANDONED}
+            if change.failure is not None and change.dead is None:  # What this worker lacks.
+                form |= {"error_kind": change.failure.kind, "error_message": change.failure.message}
         case AttemptOutcome.RELEASED:
             form |= {"has_started": change.dead is DeadReason.ABANDONED}
         case _:
