@@ -17,6 +17,7 @@ EXCEPTIONS: dict[str, str] = {
     "src/gnomon/errors.py": "Everything that Gnomon refuses, in one list: short classes, no logic.",
     "src/gnomon/store/base.py": "Every verb of the store and what it promises, on one page.",
     "src/gnomon/proof/events.py": "The whole vocabulary of a history, on one page: short classes, no logic.",
+    "src/gnomon/handlers/launch.py": "A program of its own, which can import nothing of ours.",
     "src/gnomon/core/lifecycle.py": "Both tables of transitions and what decides by them, in one place.",
 }
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from gnomon.client.remote.wire import Address
 from gnomon.errors import InvalidInput, NoKey, ServerRefused
 from gnomon.settings import Reading, Settings
+from gnomon.settings.secret_files import profile_file
 
 SERVER_DEFAULT = "http://127.0.0.1:8484"
 OWNER_ONLY = 0o600
@@ -98,11 +99,6 @@ def keep_if_new(name: str, address: Address) -> str:
         f"It is not kept: there is a profile {name!r}, for {known.get('server', SERVER_DEFAULT)}. "
         f"To replace it: gnomon login --server {shlex.quote(address.url)}"
     )
-
-
-def profile_file() -> Path:
-    home = os.environ.get("XDG_CONFIG_HOME")
-    return (Path(home) if home else Path.home() / ".config") / "gnomon" / "profiles.toml"
 
 
 def _quoted(text: str) -> str:

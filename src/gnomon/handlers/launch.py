@@ -18,11 +18,16 @@ import os
 import resource
 import select
 import signal
+import struct
 import sys
 import time
 from typing import Any, NoReturn
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
+LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
+LANDLOCK_RULE_PATH_BENEATH = 1
+LOOK_SECONDS = 0.05  # Between looks at how many processes there are.
+LIMIT_LOOKED_AFTER_MIN = 32
 KILL_SECONDS_MAX = 5.0
 LIMITS = {
     "cpu_seconds": resource.RLIMIT_CPU,
@@ -43,14 +48,16 @@ def main() -> None:
     line, _, early_words = _first_line().partition(b"\n")
     order = json.loads(line)
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    crowd = Crowd(order)
     try:
         program = _started(order)
         if early_words:
             _send(program, signal.SIGTERM)
-        status: dict[str, object] = dict(_attend(program, wake))
+        status: dict[str, object] = dict(_attend(program, wake, crowd))
     except OSError as error:
         status = {"error": str(error)}
-    left = _kill_everything()
+    left = _kill_everything(crowd)
+    status["crowded"] = crowd.is_at_limit
     if "let_go" in status:  # The worker may be gone for good, and cannot clean up.
         from shutil import rmtree  # Rarely needed, and slow to import.
 
@@ -100,12 +107,29 @@ def _become(order: dict[str, Any], launcher: int, *, keep: int) -> NoReturn:
         os.setresgid(gid, gid, gid)
         os.setresuid(uid, uid, uid)
     _prctl(PR_SET_NO_NEW_PRIVS, 1)
+    if order["confinement"] is not None:
+        _confine(**order["confinement"])
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != launcher:
         raise OSError("The launcher is gone.")
     os.umask(0o077)
     os.chdir(order["folder"])
     _execute(order["argv"], order["env"])
+
+
+def _confine(handled: int, scoped: int, rules: list[tuple[str, int]]) -> None:
+    """Into a Landlock domain, for good. What the numbers mean, the worker knows: see confinement.py."""
+    attributes = struct.pack("=QQQ", handled, 0, scoped)
+    ruleset = _call(LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0)
+    for path, allowed in rules:
+        try:
+            place = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            continue  # It is gone, and allowing less is safe.
+        _call(LANDLOCK_ADD_RULE, ruleset, LANDLOCK_RULE_PATH_BENEATH, struct.pack("=Qi", allowed, place), 0)
+        os.close(place)
+    _call(LANDLOCK_RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
 
 
 def _execute(argv: list[str], env: dict[str, str]) -> NoReturn:
@@ -151,11 +175,45 @@ def _tasks_of(uid: int) -> int:
 # Its end -----------------------------------------------------------------------------------------------
 
 
-def _attend(program: int, wake: int) -> dict[str, int]:
+class Crowd:
+    """Whether the program has had as many processes and threads as it may have.
+
+    The kernel refuses a fork beyond the limit and tells nobody else. So they are counted: first those of the
+    whole system, which is one read, and if these have become many, those of the program.
+    """
+
+    def __init__(self, order: dict[str, Any]) -> None:
+        limit = order["limits"]["processes"]
+        is_limited = (os.getuid() if order["uid"] is None else order["uid"]) != 0
+        self._many = limit - limit // 32 if is_limited and limit >= LIMIT_LOOKED_AFTER_MIN else 1 << 30
+        self._others = self._all()
+        self.is_at_limit = False
+
+    def look(self) -> None:
+        now = self._all()
+        self._others = min(self._others, now)
+        if now - self._others >= self._many // 2:
+            self.note(_descendants())
+
+    def note(self, tasks: dict[int, int]) -> None:
+        self.is_at_limit |= sum(tasks.values()) >= self._many
+
+    def note_left(self, tasks: dict[int, int]) -> None:
+        """What runs on although the program has ended. Half as many as it may have are no oversight."""
+        self.is_at_limit |= sum(tasks.values()) >= self._many // 2
+
+    def _all(self) -> int:
+        with open("/proc/loadavg", "rb") as file:
+            return int(file.read().split()[3].partition(b"/")[2])
+
+
+def _attend(program: int, wake: int, crowd: Crowd) -> dict[str, int]:
     """Wait for the end of the program, or for the word to end it. Adopted processes are buried on the way."""
     ended: dict[str, int] | None = None
     while ended is None:
-        ready, _, _ = select.select([0, wake], [], [])
+        ready, _, _ = select.select([0, wake], [], [], LOOK_SECONDS)
+        if not crowd.is_at_limit:
+            crowd.look()
         if wake in ready:
             if set(os.read(wake, 4096)) - {signal.SIGCHLD}:
                 return {"signal": signal.SIGKILL}  # Somebody wants the launcher itself to end.
@@ -184,16 +242,17 @@ def _bury(program: int) -> dict[str, int] | None:
             ended = {"exit": code} if code >= 0 else {"signal": -code}
 
 
-def _kill_everything() -> int:
+def _kill_everything(crowd: Crowd) -> int:
     """Freeze, then kill: what is frozen cannot fork. Returns how many could not be killed in time."""
     deadline = time.monotonic() + KILL_SECONDS_MAX
     while True:
         _bury(0)
-        frozen: set[int] = set()
-        while new := _descendants() - frozen:
+        frozen: dict[int, int] = {}
+        while new := {pid: tasks for pid, tasks in _descendants().items() if pid not in frozen}:
             for pid in new:
                 _send(pid, signal.SIGSTOP)
             frozen |= new
+        crowd.note_left(frozen)
         if not frozen or time.monotonic() > deadline:
             return len(frozen)
         for pid in frozen:
@@ -201,21 +260,26 @@ def _kill_everything() -> int:
         time.sleep(0.001)
 
 
-def _descendants() -> set[int]:
-    """All processes below this one. Dead ones too: a program whose first thread ended looks like one."""
+def _descendants() -> dict[int, int]:
+    """All processes below this one, with the number of threads of each.
+
+    Dead ones too: a program whose first thread ended looks like one.
+    """
     children: dict[int, list[int]] = {}
+    threads: dict[int, int] = {}
     for pid in _all_pids():
         try:
             with open(f"/proc/{pid}/stat", "rb") as file:
-                parent = file.read().rpartition(b")")[2].split()[1]
+                facts = file.read().rpartition(b")")[2].split()
         except OSError:
             continue
-        children.setdefault(int(parent), []).append(pid)
-    found: set[int] = set()
+        children.setdefault(int(facts[1]), []).append(pid)
+        threads[pid] = int(facts[17])
+    found: dict[int, int] = {}
     todo = [os.getpid()]
     while todo:
         below = children.get(todo.pop(), [])
-        found.update(below)
+        found.update((pid, threads[pid]) for pid in below)
         todo.extend(below)
     return found
 
@@ -252,6 +316,14 @@ def _first_line() -> bytes:
             raise SystemExit("The worker went away before it said what to run.")
         line += part
     return bytes(line)
+
+
+def _call(number: int, *arguments: int | bytes) -> int:
+    words = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
+    answer: int = _libc.syscall(ctypes.c_long(number), *words)
+    if answer < 0:
+        raise OSError(ctypes.get_errno(), f"system call {number}: {os.strerror(ctypes.get_errno())}")
+    return answer
 
 
 def _prctl(option: int, value: int) -> None:

@@ -17,6 +17,12 @@ from gnomon.core.document import JSON
 from gnomon.errors import InvalidInput
 from gnomon.handlers import launch
 from gnomon.handlers.base import Context, JobFailed
+from gnomon.handlers.confinement import (
+    Confinement,
+    TooManyEntries,
+    confinement,
+    landlock_version,
+)
 from gnomon.handlers.lines import Budget, keep_lines
 from gnomon.handlers.payload import bad_payload, merged, read, read_to_run
 from gnomon.handlers.script_folder import Folder
@@ -27,16 +33,27 @@ from gnomon.settings import HandlerSettings
 LAUNCHER = Path(launch.__file__)
 LAUNCHER_END = timedelta(seconds=launch.KILL_SECONDS_MAX + 5)
 STATUS_BYTES_MAX = 8192
+NOT_CONFINED = (
+    "this worker runs scripts as its own user, and its kernel has no Landlock (Linux 5.13 and newer, not in "
+    "every container), so they could read its memory, its environment and its database. Run the worker as "
+    "root, which runs scripts as nobody; or, if you trust all scripts, set script.isolation to off."
+)
 LIMIT_SIGNALS = {signal.SIGXCPU: "time on the processor", signal.SIGXFSZ: "size of a file"}
 
 
 class ScriptHandler:
     kind = "script"
 
-    def __init__(self, settings: HandlerSettings) -> None:
-        """Raises InvalidInput if scripts cannot run as the user that the settings name."""
+    def __init__(self, settings: HandlerSettings, *, landlock: int | None = None) -> None:
+        """Raises InvalidInput if scripts cannot run as the user that the settings name.
+
+        `landlock` is its version, if it is not to be that of this kernel.
+        """
         self._settings = settings
         self._user = script_user(settings.script_user)
+        self._landlock = landlock_version() if landlock is None else landlock
+        if self._needs_confinement and not self._landlock:
+            _own_log.warning("Jobs of the kind script are refused here: %s", NOT_CONFINED)
         self._ending: set[asyncio.Task[None]] = set()
 
     def check(self, payload: JSON) -> None:
@@ -49,10 +66,12 @@ class ScriptHandler:
         except InvalidInput as error:
             raise bad_payload(error) from error
         given: dict[str, JSON] = merged(asked.arguments, context.input)
+        self._check_isolation()
         folder = Folder.made(self._settings.script_folder, user=self._user, given=given, script=asked.script)
         program: Program | None = None
         try:
-            program = await Program.started(self._order(asked, given, context, folder))
+            confined = await asyncio.to_thread(self._confinement, folder)
+            program = await Program.started(self._order(asked, given, context, folder, confined))
             status = await program.end()
             return _result(status, folder)
         except asyncio.CancelledError:
@@ -67,8 +86,30 @@ class ScriptHandler:
         if self._ending:
             await asyncio.wait(self._ending)
 
+    @property
+    def _needs_confinement(self) -> bool:
+        """Another user than the worker cannot look at it anyway."""
+        return self._user is None and self._settings.script_isolation
+
+    def _check_isolation(self) -> None:
+        if self._needs_confinement and not self._landlock:
+            raise JobFailed(f"The script is not started: {NOT_CONFINED}", kind="not_isolated", permanent=True)
+
+    def _confinement(self, folder: Folder) -> Confinement | None:
+        if not self._needs_confinement:
+            return None
+        try:
+            return confinement(self._landlock, hidden=self._settings.script_hidden, own=str(folder.outer))
+        except TooManyEntries as error:
+            raise JobFailed(str(error), kind="not_isolated", permanent=True) from None
+
     def _order(
-        self, asked: Payload, given: dict[str, JSON], context: Context, folder: Folder
+        self,
+        asked: Payload,
+        given: dict[str, JSON],
+        context: Context,
+        folder: Folder,
+        confined: Confinement | None,
     ) -> dict[str, Any]:
         settings = self._settings
         return {
@@ -80,6 +121,7 @@ class ScriptHandler:
             "outer": str(folder.outer),
             "uid": None if self._user is None else self._user.uid,
             "gid": None if self._user is None else self._user.gid,
+            "confinement": confined,
             "limits": {
                 "cpu_seconds": max(1, round(settings.script_cpu.total_seconds())),
                 "memory_bytes": settings.script_memory_bytes,
@@ -182,6 +224,8 @@ async def _ended(program: Program | None, folder: Folder) -> None:
 
 def _result(status: dict[str, Any], folder: Folder) -> JSON:
     match status:
+        case {"crowded": True}:
+            raise JobFailed("The script is over its limit: number of processes and threads.", kind="limit")
         case {"exit": 0}:
             return folder.read_result()
         case {"exit": int(code)}:
@@ -206,3 +250,4 @@ def _signal_name(number: int) -> str:
 
 
 _log = logging.getLogger("gnomon.job")
+_own_log = logging.getLogger(__name__)

@@ -30,6 +30,7 @@ from gnomon.settings.kinds import (
     Text,
     Whole,
 )
+from gnomon.settings.secret_files import secret_files
 from gnomon.settings.table import Said, section, setting, table
 
 FILE_NAME = "gnomon.toml"
@@ -181,6 +182,19 @@ class HandlerSettings:
         None,
         "Where scripts get their working folders. With auto: where the system keeps temporary files.",
         key="script.folder",
+    )
+    script_isolation: bool = setting(
+        Switch(),
+        True,
+        "Keep scripts that run as the worker's own user from its memory, environment and hidden files.",
+        key="script.isolation",
+    )
+    script_hidden: tuple[str, ...] = setting(
+        Many(Text("the path of a file or a folder")),
+        lambda: secret_files({"config": FILE_NAME, "database": DATABASE_NAME}),
+        "Files and folders that scripts which run as the worker's own user cannot open.",
+        key="script.hidden",
+        derived=secret_files,
     )
     script_environment: frozenset[str] = setting(
         Names(),
