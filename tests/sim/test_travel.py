@@ -92,3 +92,66 @@ async def test_what_cannot_be_travelled_is_refused() -> None:
         trip.crash_worker(at_call=0)
     journey = await asyncio.to_thread(trip.run, until=timedelta(hours=1, minutes=5))
     assert len(journey.calls_of("hourly")) == 1
+
+
+def test_months_pass_quickly_if_one_job_fires() -> None:
+    app = the_app()
+
+    @app.job(every=1)
+    async def tick() -> None: ...
+
+    @app.dag(every=60)
+    def flow() -> None:
+        tick()
+
+    trip = TimeTravel(app, start=START, only=[app.jobs["nightly"]])
+    journey = trip.run(until=timedelta(days=60))
+    assert [call.job for call in journey.calls] == ["nightly"] * 60
+
+
+def test_workflows_run_on_a_journey() -> None:
+    app = Gnomon("sqlite://unused.db")
+
+    @app.job()
+    async def first() -> int:
+        return 1
+
+    @app.job()
+    async def second(number: int) -> int:
+        return number + 1
+
+    @app.dag(every=60)
+    def flow() -> None:
+        second(first())
+
+    journey = TimeTravel(app, start=START).run(until=timedelta(minutes=2, seconds=30))
+    assert [call.job for call in journey.calls] == ["first", "second"] * 2
+    assert {run.status for run in journey.runs} == {ExecutionStatus.COMPLETED}
+
+
+def test_too_many_calls_end_a_journey_with_what_to_do() -> None:
+    app = the_app()
+
+    @app.job(every=1)
+    async def tick() -> None: ...
+
+    with pytest.raises(InvalidInput, match=r"more than 60 runs have started.* 61 of tick.*only=\[\.\.\.\]"):
+        TimeTravel(app, start=START, limit=60).run(until=timedelta(days=365))
+    with pytest.raises(InvalidInput, match="no job is named"):
+        TimeTravel(app, start=START, only=["weekly"])
+
+
+def test_a_stub_is_called_on_a_journey_and_a_crash_calls_it_again() -> None:
+    app = Gnomon("sqlite://unused.db")
+    pay = app.http_job("pay", "https://api.example.com", every=3600, json={"month": 1})
+    paid: list[object] = []
+
+    def answer(payload: object, context: Context) -> dict[str, int]:
+        paid.append(context.execution_id)
+        return {"status": 200}
+
+    trip = TimeTravel(app, start=START, stubs={pay: answer}).crash_worker(at_call=1)
+    journey = trip.run(until=timedelta(hours=2, minutes=5))
+    assert [call.attempt for call in journey.calls_of("pay")] == [1, 2, 1]
+    assert len(paid) == 3 > len(set(paid))
+    assert {run.status for run in journey.runs_of("pay")} == {ExecutionStatus.COMPLETED}

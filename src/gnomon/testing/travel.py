@@ -7,52 +7,42 @@ store, in an event loop that never waits.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import wraps
-from typing import Any, Literal, Self, cast
+from typing import Any, Self, cast
 
 from gnomon.app.calls import duration
 from gnomon.app.connection import Connection
+from gnomon.app.fixed_job import FixedJob
 from gnomon.app.gnomon import Gnomon
-from gnomon.core.document import JSON
-from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus
+from gnomon.core.execution import Execution, ExecutionStatus
 from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, JobId
 from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.records import ExecutionFilter, Page
 from gnomon.errors import InvalidInput
-from gnomon.handlers.base import Context
+from gnomon.handlers.base import Handler
 from gnomon.handlers.function import FunctionHandler
-from gnomon.handlers.functions import Functions
 from gnomon.handlers.registry import Registry
 from gnomon.settings import HandlerSettings
 from gnomon.store.hints import LocalHints
 from gnomon.store.sql_store import SqlStore
+from gnomon.testing.firing import RUNS_MAX, Named, Quiet, check_limit, names_of, too_many
 from gnomon.testing.sim.network import Line, RemoteStore
 from gnomon.testing.sim.node import Boot
 from gnomon.testing.sim.scenario import Fault, FaultKind, NodeSpec, Role, Scenario
 from gnomon.testing.sim.world import World
+from gnomon.testing.stubs import stub_handlers
+from gnomon.testing.watched import Call, Watched, When, in_the_loop
 
-When = Literal["before", "after"]
 Duration = timedelta | float
 # In seconds.
 LATENCY = 0.001  # One way.
 LOOK = 10.0
 READY_BEFORE = 15.0  # Time to ask for the time, and to say that one is alive.
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A function was called."""
-
-    job: str
-    at: datetime
-    nominal_time: datetime | None
-    execution_id: ExecutionId
-    attempt: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +69,22 @@ class TimeTravel:
     """
 
     def __init__(
-        self, app: Gnomon, *, start: datetime, workers: int = 1, slots: int = 10, seed: int = 1
+        self,
+        app: Gnomon,
+        *,
+        start: datetime,
+        workers: int = 1,
+        slots: int = 10,
+        seed: int = 1,
+        only: Collection[Named] | None = None,
+        limit: int = RUNS_MAX,
+        stubs: Mapping[FixedJob | str, Any] | None = None,
     ) -> None:
+        """With `only`, no other job fires by its schedule. More calls than the limit end the journey."""
         _check_zone(start, "start")
+        if only is not None:
+            names_of(app, only)
+        self._rules = _Rules(only, check_limit(limit), stubs or {})
         self._app = app
         self._start = start
         self._seed = seed
@@ -139,7 +142,7 @@ class TimeTravel:
             faults=tuple(self._faults),
             crash_restarts_in=self._crash_lasts.total_seconds(),
         )
-        return _Trip(scenario, self._app, self._crashes).travel()
+        return _Trip(scenario, self._app, self._crashes, self._rules).travel()
 
     def _after_start(self, at: datetime | Duration, name: str) -> float:
         if isinstance(at, datetime):
@@ -151,14 +154,23 @@ class TimeTravel:
         return seconds
 
 
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    only: Collection[Named] | None
+    limit: int
+    stubs: Mapping[FixedJob | str, Any]
+
+
 class _Trip(World):
-    def __init__(self, scenario: Scenario, app: Gnomon, crashes: dict[int, When]) -> None:
+    def __init__(self, scenario: Scenario, app: Gnomon, crashes: dict[int, When], rules: _Rules) -> None:
         super().__init__(scenario)
+        self._rules = rules
+        self._stubs = stub_handlers(app, rules.stubs)
         self.crashes = crashes
         self.calls: list[Call] = []
         self.job_names: dict[JobId, str] = {}
         self._app = app
-        self._functions = _in_the_loop(app.functions)
+        self._functions = in_the_loop(app.functions)
 
     def travel(self) -> Journey:
         story = self.run()
@@ -167,7 +179,27 @@ class _Trip(World):
         return Journey(sorted(story.runs, key=lambda run: run.id), self.calls, self.job_names)
 
     def handlers(self, boot: Boot) -> Registry:
-        return Registry([_WatchedHandler(self, boot, self._functions)])
+        functions = FunctionHandler(HandlerSettings(), self._functions)
+        known: Sequence[Handler] = [functions, *self._stubs]
+        return Registry([Watched(self, boot, handler) for handler in known])
+
+    def has_workflows(self) -> bool:
+        return bool(self._app.dags)
+
+    def called(self, call: Call) -> None:
+        self.calls.append(call)
+        if len(self.calls) > self._rules.limit and not self._full.done():
+            runs = Counter(one.job for one in self.calls)
+            self._full.set_exception(too_many(self._rules.limit, runs, now=self.now()))
+
+    async def _years(self) -> list[Execution]:
+        """Until the end, or until there were too many calls."""
+        years = asyncio.ensure_future(super()._years())
+        first: list[asyncio.Future[Any]] = [years, self._full]
+        await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+        if self._full.done():
+            self._full.result()
+        return await years
 
     @asynccontextmanager
     async def _settled(self) -> AsyncIterator[None]:
@@ -176,7 +208,10 @@ class _Trip(World):
         store = cast("SqlStore", RemoteStore(self.network, line))
         ids = IdSource(self.chance.fork("ids:app"))
         connection = Connection(store, LocalHints(), _TrueTime(self.now), ids, self._app.check)
+        self._full: asyncio.Future[None] = self.loop.create_future()
         async with self._app.through(connection):
+            if self._rules.only is not None:
+                await Quiet(connection.client).silence(self._app, self._rules.only)
             skipping = asyncio.create_task(self._skip_idle_hours())
             yield
             skipping.cancel()
@@ -214,31 +249,6 @@ class _Trip(World):
         )
 
 
-class _WatchedHandler(FunctionHandler):
-    def __init__(self, trip: _Trip, boot: Boot, functions: Functions) -> None:
-        super().__init__(HandlerSettings(), functions)
-        self._trip = trip
-        self._boot = boot
-
-    async def run(self, payload: JSON, context: Context) -> JSON:
-        trip = self._trip
-        name = str(payload["function"])  # type: ignore[index,call-overload]
-        trip.calls.append(Call(name, trip.now(), context.nominal_time, context.execution_id, context.attempt))
-        crashes = trip.crashes.get(len(trip.calls))
-        if crashes == "before":
-            await self._crash()
-        try:
-            return await super().run(payload, context)
-        finally:
-            if crashes == "after":
-                await self._crash()
-
-    async def _crash(self) -> None:
-        """Nothing of this process runs any more, so nothing comes after it."""
-        self._trip.crash(self._boot)
-        await asyncio.get_running_loop().create_future()
-
-
 @dataclass(frozen=True, slots=True)
 class _TrueTime:
     now: Callable[[], datetime]
@@ -246,22 +256,6 @@ class _TrueTime:
 
     async def sure(self) -> None:
         """It is."""
-
-
-def _in_the_loop(functions: Functions) -> Functions:
-    """The same functions without threads and processes: there are none where time is virtual."""
-    here = Functions()
-    for function in functions:
-        here.add(function.name, function.call if function.is_async else _as_async(function.call))
-    return here
-
-
-def _as_async(function: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)
-    async def call(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs)
-
-    return call
 
 
 def _check_zone(instant: datetime, name: str) -> None:

@@ -10,7 +10,8 @@ from uuid import UUID
 from gnomon.core.dag import Dag, DagChange, NewDag, task_revision
 from gnomon.core.job import DEFAULT_TENANT
 from gnomon.core.run_events import name_of
-from gnomon.core.workflow import Execute
+from gnomon.core.workflow import Execute, Task
+from gnomon.core.workflow_document import read_workflow
 from gnomon.proof import events
 from gnomon.testing.sim.network import Call
 from gnomon.testing.sim.notes import Note
@@ -37,16 +38,17 @@ class FlowRecorder:
         kept: NewDag | DagChange = call.args[0]
         written: Mapping[str, Any] = kept.definition.value  # type: ignore[assignment]
         job, rev = dag.job.id, dag.job.revision
+        workflow = read_workflow(written)
         self._names[job, rev] = [task["name"] for task in written["tasks"]]
         self._recorder.stored(
             events.DagNew,
             job=str(job),
             rev=rev,
-            strategy=written["failure_strategy"],
-            partial=written["allow_partial_completion"],
+            strategy=str(workflow.failure_strategy),
+            partial=workflow.allow_partial_completion,
         )
         for place, task in enumerate(written["tasks"]):
-            self._task_defined(job, rev, task)
+            self._task_defined(job, rev, task, workflow.tasks[place])
             work = kept.plan.task(place).work
             if isinstance(work, Execute):
                 name = task["name"]
@@ -56,15 +58,15 @@ class FlowRecorder:
                     events.SchedSet, job=f"{job}/{name}", rev=rev, since=call.kwargs["now"], **fields
                 )
 
-    def _task_defined(self, job: UUID, rev: int, task: Mapping[str, Any]) -> None:
+    def _task_defined(self, job: UUID, rev: int, task: Mapping[str, Any], meant: Task) -> None:
         does = next((word for word in ("fan_out", "dag", "approval", "event") if word in task), "run")
         self._recorder.stored(
             events.DagEdge,
             job=str(job),
             rev=rev,
             node=task["name"],
-            parents=tuple(task["depends_on"]),
-            rule=task["trigger_rule"],
+            parents=meant.depends_on,
+            rule=str(meant.rule),
             does=does,
             conditional="condition" in task,
         )

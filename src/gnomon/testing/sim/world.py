@@ -66,7 +66,7 @@ class World:
 
     async def _live(self, watch: _Watch) -> Story:
         scenario = self.scenario
-        noting = NotingDatabase() if scenario.flows else None
+        noting = NotingDatabase() if self.has_workflows() else None
         self.database = noting or SqliteDatabase(MEMORY, hands=Here)
         await migrate(self.database, now=self.now())
         self.store = SqlStore(self.database)
@@ -93,6 +93,9 @@ class World:
             self.loop.turns,
             self.nemesis.count,
         )
+
+    def has_workflows(self) -> bool:
+        return bool(self.scenario.flows)
 
     @asynccontextmanager
     async def _settled(self) -> AsyncIterator[None]:
