@@ -5,7 +5,7 @@ One base class. Facts are attributes; the API maps the class (`code`, `http_stat
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Self
 from uuid import UUID
 
@@ -406,14 +406,32 @@ class BackfillOverlaps(Conflict):
         return {"backfill_id": str(self.backfill_id)}
 
 
+class CalendarInUse(Conflict):
+    """Schedules name the calendar. `users` are some of their jobs and workflows, by name."""
+
+    code = "CALENDAR_IN_USE"
+
+    def __init__(self, name: str, *, users: Sequence[str]) -> None:
+        super().__init__(
+            f"The calendar {name!r} is named by the schedule of {', '.join(map(repr, users))}. "
+            "Take it out of their schedules, or delete them, before you delete the calendar."
+        )
+        self.name = name
+        self.users = users
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"name": self.name, "users": list(self.users)}
+
+
 class VersionConflict(Conflict):
     code = "VERSION_CONFLICT"
 
-    def __init__(self, job_id: UUID, *, expected: int, actual: int) -> None:
+    def __init__(self, id: UUID | str, *, expected: int, actual: int, noun: str = "job") -> None:
         super().__init__(
-            f"Job {job_id} is at version {actual}, not {expected}. Read it again, then repeat the change."
+            f"The {noun} {id} is at version {actual}, not {expected}. Read it again, then repeat the change."
         )
-        self.job_id = job_id
+        self.id = id
         self.expected = expected
         self.actual = actual
 

@@ -7,9 +7,9 @@ from datetime import date, datetime
 import pytest
 
 from gnomon.core import dst, zones
+from gnomon.core.calendars import Calendar
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, shard_of
 from gnomon.core.lifecycle import JobAction
-from gnomon.core.records import Calendar
 from gnomon.core.schedule import CronTiming, Schedule
 from gnomon.errors import InvalidTimezone
 from gnomon.store import rows
@@ -129,11 +129,11 @@ async def test_a_job_whose_zone_vanished_stops_nobody_else(
 async def test_a_calendar_is_kept_and_replaced_under_its_name(store: Store) -> None:
     name = (DEFAULT_TENANT, "holidays")
     first = Calendar(*name, dates=frozenset({date(2030, 1, 1), date(2030, 12, 25)}))
-    await store.schedules.save_calendar(first, now=NOW)
+    await store.calendars.save(first, now=NOW)
     assert list(await store.schedules.calendars([name])) == [first]
 
     second = Calendar(*name, dates=frozenset({date(2031, 1, 1)}))
-    await store.schedules.save_calendar(second, now=NOW)
+    await store.calendars.save(second, now=NOW)
 
     assert list(await store.schedules.calendars([name])) == [second]
 
@@ -143,7 +143,7 @@ async def test_only_calendars_that_exist_are_returned(store: Store) -> None:
     ours = Calendar(DEFAULT_TENANT, "holidays", frozenset({date(2030, 1, 1)}))
     theirs = Calendar(neighbours, "holidays", frozenset())
     for calendar in (ours, theirs):
-        await store.schedules.save_calendar(calendar, now=NOW)
+        await store.calendars.save(calendar, now=NOW)
 
     asked = [(DEFAULT_TENANT, "holidays"), (neighbours, "holidays"), (neighbours, "weekends")]
     found = await store.schedules.calendars(asked)

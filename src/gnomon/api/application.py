@@ -15,6 +15,7 @@ from litestar.routes import HTTPRoute
 
 from gnomon.api import (
     backfills,
+    calendars,
     dag_revisions,
     dag_runs,
     dag_tasks,
@@ -61,6 +62,7 @@ ROUTES: list[Handler] = [
     *jobs.ROUTES,
     *runs.ROUTES,
     *schedules.ROUTES,
+    *calendars.ROUTES,
     *dags.ROUTES,
     *dag_revisions.ROUTES,
     *dag_runs.ROUTES,

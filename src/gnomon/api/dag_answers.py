@@ -15,6 +15,7 @@ from gnomon.core.dag import Dag, task_id
 from gnomon.core.document import Document
 from gnomon.core.execution import RecentRun
 from gnomon.core.job_state import JobState, state_of
+from gnomon.core.occurrence import SkipReason
 from gnomon.core.schedule_document import to_document
 
 # Up to here, telling the tasks takes less than a few milliseconds of the loop.
@@ -53,6 +54,7 @@ class DagDetails(DagAnswer):
     config: Any
     tasks: list[DagTask]
     definition: Any
+    next_run_skip: SkipReason | None
 
 
 class DagPage(Answer):
@@ -80,13 +82,14 @@ def dag_answer(dag: Dag, recent: Sequence[RecentRun], *, now: datetime) -> DagAn
 
 
 async def dag_details(
-    dag: Dag, definition: Document, recent: Sequence[RecentRun], *, now: datetime
+    dag: Dag, definition: Document, recent: Sequence[RecentRun], skip: SkipReason | None, *, now: datetime
 ) -> DagDetails:
+    """`skip` is what becomes of its next time, if it will not fire."""
     if len(definition.text) <= DEFINITION_BYTES_AT_ONCE:
         told = _told(dag, definition)
     else:
         told = await asyncio.to_thread(_told, dag, definition)
-    return DagDetails(**_fields(dag, recent, now=now), **told)
+    return DagDetails(**_fields(dag, recent, now=now), next_run_skip=skip, **told)
 
 
 def _told(dag: Dag, definition: Document) -> dict[str, Any]:

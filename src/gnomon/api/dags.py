@@ -23,6 +23,7 @@ from gnomon.core.document import check_name
 from gnomon.core.job import JobStatus
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.run_state import RunStatus
+from gnomon.core.schedule import CronTiming
 from gnomon.errors import DagNotFound
 
 
@@ -160,7 +161,10 @@ async def _tagged(
 ) -> Response[DagDetails]:
     recent = await request.verbs.jobs.recent([dag.job])
     definition = (await request.verbs.dags.revision(dag)).definition
-    answer = await dag_details(dag, definition, recent[dag.job.id], now=request.now)
+    schedule = dag.job.definition.schedule
+    zone = schedule.timing.timezone if isinstance(schedule.timing, CronTiming) else None
+    skip = await request.verbs.calendars.skip_of(schedule.calendar, dag.job.next_run_time, timezone=zone)
+    answer = await dag_details(dag, definition, recent[dag.job.id], skip, now=request.now)
     tag = {"ETag": f'"{dag.job.version}"'}
     return Response(answer, status_code=status_code, headers=tag | (headers or {}))
 

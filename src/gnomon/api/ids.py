@@ -28,6 +28,7 @@ from gnomon.core.job import JobId, TenantId
 from gnomon.core.keys import KeyId
 from gnomon.errors import (
     BackfillNotFound,
+    CalendarNotFound,
     DagNotFound,
     DeadLetterNotFound,
     ExecutionNotFound,
@@ -39,7 +40,10 @@ from gnomon.errors import (
     WorkerNotFound,
 )
 
-_TASK = re.compile(r"(/v1/dag-runs/[^/]+/tasks/)(.+)(/[^/]+)", re.DOTALL)
+_NAMED = (
+    re.compile(r"(/v1/dag-runs/[^/]+/tasks/)(.+)(/[^/]+)", re.DOTALL),
+    re.compile(r"(/v1/calendars/)(.+)()", re.DOTALL),
+)
 _MARK_BYTES = 8
 _ID_BYTES = 16
 _ID_LENGTH = 36
@@ -73,16 +77,29 @@ def run_id(text: str) -> RunId:
 
 
 def routable(path: str) -> str:
-    """A path is decoded before it is routed, so a slash in the name of a task would be one of the path.
+    """A path is decoded before it is routed, so a slash in a name would be one of the path.
 
-    What is between `tasks` and the last word is the name: it is encoded again, and `task_name` decodes it.
+    What is between `tasks` and the last word is the name of a task; what is after `calendars` is that of a
+    calendar. It is encoded again, and `task_name` or `calendar_name` decodes it.
     """
-    found = _TASK.fullmatch(path)
-    return path if found is None else f"{found[1]}{quote(found[2], safe='', errors='replace')}{found[3]}"
+    for pattern in _NAMED:
+        if found := pattern.fullmatch(path):
+            return f"{found[1]}{quote(found[2], safe='', errors='replace')}{found[3]}"
+    return path
 
 
 def task_name(text: str) -> str:
     return unquote(text)
+
+
+def calendar_name(text: str) -> str:
+    """Raises CalendarNotFound for a text that cannot be a name."""
+    name = unquote(text)
+    try:
+        check_name(name, field="name")
+    except InvalidInput:
+        raise CalendarNotFound(name[:_SHOWN_MAX]) from None
+    return name
 
 
 def backfill_id(text: str) -> BackfillId:

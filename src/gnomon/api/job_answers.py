@@ -15,6 +15,7 @@ from gnomon.core.execution import ExecutionStatus, RecentRun
 from gnomon.core.instants import whole
 from gnomon.core.job import Job
 from gnomon.core.job_state import JobState, state_of
+from gnomon.core.occurrence import SkipReason
 from gnomon.core.shown import ShownJob, shown_job
 
 
@@ -69,6 +70,7 @@ class JobDetails(JobAnswer):
     current_run: CurrentRun | None
     last_run: LastRun | None
     retry_count: int
+    next_run_skip: SkipReason | None  # Calendar: it takes `next_run_time` out.
 
 
 class CancelledJob(JobAnswer):
@@ -119,8 +121,13 @@ def job_answer(job: Job, recent: Sequence[RecentRun], *, now: datetime) -> JobAn
     return JobAnswer(**job_fields(shown_job(job), recent, now=now))
 
 
-def job_details(job: ShownJob, recent: Sequence[RecentRun], *, now: datetime) -> dict[str, Any]:
-    """The fields of JobDetails. Among `recent`, its newest executions, is what runs and what ended last."""
+def job_details(
+    job: ShownJob, recent: Sequence[RecentRun], skip: SkipReason | None, *, now: datetime
+) -> dict[str, Any]:
+    """The fields of JobDetails. Among `recent`, its newest executions, is what runs and what ended last.
+
+    `skip` is what becomes of its next time, if it will not fire.
+    """
     running = next((one for one in recent if one.status is ExecutionStatus.RUNNING), None)
     ended = next((one for one in recent if one.status and one.status.is_final), None)
     latest = running or (recent[0] if recent else None)
@@ -138,6 +145,7 @@ def job_details(job: ShownJob, recent: Sequence[RecentRun], *, now: datetime) ->
         completed_at=ended.finished_at,
     )
     fields["retry_count"] = 0 if latest is None else _retries(latest)
+    fields["next_run_skip"] = skip
     return fields
 
 

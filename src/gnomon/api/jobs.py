@@ -120,9 +120,12 @@ async def list_jobs(
 async def get_job(job_id: FromPath[str], request: Call) -> Encoded[JobDetails]:
     """One job, with what runs of it now and what ended last."""
     look = await request.verbs.jobs.look(read_job_id(job_id))
-    return Encoded(
-        msgspec.json.encode(job_details(look.job, look.recent, now=request.now)), etag=look.job.version
+    schedule = look.job.schedule
+    skip = await request.verbs.calendars.skip_of(
+        schedule.get("calendar"), look.job.next_run_time, timezone=schedule.get("timezone")
     )
+    shown = job_details(look.job, look.recent, skip, now=request.now)
+    return Encoded(msgspec.json.encode(shown), etag=look.job.version)
 
 
 @put("/v1/jobs/{job_id:str}", policy=WRITES, dto=Body[JobPatch], return_dto=None)

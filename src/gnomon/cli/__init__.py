@@ -41,6 +41,7 @@ COMMANDS = {
     "run": "gnomon.cli.runs:app",
     "dag": "gnomon.cli.dags:app",
     "dag-run": "gnomon.cli.dag_runs:app",
+    "calendar": "gnomon.cli.calendars:app",
     "backfill": "gnomon.cli.backfills:app",
     "dlq": "gnomon.cli.dead_letters:app",
     "workers": "gnomon.cli.workers:app",

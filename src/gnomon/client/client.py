@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from gnomon.client.backfills import Backfills
+from gnomon.client.calendars import Calendars
 from gnomon.client.dags import Dags
 from gnomon.client.dead_letters import DeadLetters
 from gnomon.client.executions import Executions
@@ -29,6 +30,7 @@ class Client:
     def __init__(self, surroundings: Surroundings) -> None:
         self._surroundings = surroundings
         self.jobs = Jobs(surroundings)
+        self.calendars = Calendars(surroundings)
         self.dags = Dags(surroundings)
         self.runs = Runs(surroundings)
         self.backfills = Backfills(surroundings)

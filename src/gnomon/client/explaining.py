@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
+from gnomon.client.calendars import Calendars
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.attempt_explaining import ATTEMPTS_MAX, Past, why_it_failed, why_it_waits
 from gnomon.core.dag import RunId
 from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, WorkerId
 from gnomon.core.explaining import AHEAD_MAX, Place, Prospect, why_no_fire, why_not
-from gnomon.core.job import JobId
+from gnomon.core.job import Job, JobId
 from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.obstacles import Reason
+from gnomon.core.occurrence import SkipReason
 from gnomon.core.records import ExecutionFilter
 from gnomon.core.run_explaining import (
     FAILED_TASKS_SHOWN_MAX,
@@ -21,6 +24,7 @@ from gnomon.core.run_explaining import (
     why_run_waits,
     why_task_is_held,
 )
+from gnomon.core.schedule import CronTiming
 from gnomon.core.worker import Worker
 from gnomon.core.workflow_document import read_workflow
 from gnomon.errors import RunNotFound
@@ -66,7 +70,16 @@ class Explaining:
             waiting += [one.id for one in page.items]
         shown = [(one, (await self._reasons(one, workers))[0]) for one in waiting[:SHOWN_MAX]]
         is_next = any(not reasons for _, reasons in shown)
-        return Explanation(() if is_next else why_no_fire(job, now=now), tuple(shown))
+        return Explanation(() if is_next else await self._why_no_fire(job, now=now), tuple(shown))
+
+    async def _why_no_fire(self, job: Job, *, now: datetime) -> tuple[Reason, ...]:
+        schedule = job.definition.schedule
+        last = await self._own.store.schedules.occurrences(job.tenant_id, job.id, limit=1)
+        zone = schedule.timing.timezone if isinstance(schedule.timing, CronTiming) else None
+        skip = await Calendars(self._own).skip_of(schedule.calendar, job.next_run_time, timezone=zone)
+        return why_no_fire(
+            job, now=now, last=last[0] if last else None, is_next_closed=skip is SkipReason.CALENDAR
+        )
 
     async def _reasons(
         self, execution_id: ExecutionId, workers: list[Worker]

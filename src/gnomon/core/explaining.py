@@ -6,7 +6,7 @@ has not turned it away before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from gnomon.core.instants import instant_text
 from gnomon.core.job import DAG_KIND, Job, JobId, JobStatus
 from gnomon.core.lease import Lane
 from gnomon.core.obstacles import Obstacle, Reason
+from gnomon.core.occurrence import Occurrence, SkipReason
 from gnomon.core.schedule import Manual, Overlap
 from gnomon.core.worker import Worker
 
@@ -235,8 +236,13 @@ def _no_worker(lane: Lane, live: Sequence[Worker]) -> Reason:
     )
 
 
-def why_no_fire(job: Job, *, now: datetime) -> tuple[Reason, ...]:
-    """Why a job does not start a run by itself now. Empty only in the moment between due and fired."""
+def why_no_fire(
+    job: Job, *, now: datetime, last: Occurrence | None = None, is_next_closed: bool = False
+) -> tuple[Reason, ...]:
+    """Why a job does not start a run by itself now. Empty only in the moment between due and fired.
+
+    `last` is the newest outcome in its ledger; `is_next_closed`: its calendar takes its next time out.
+    """
     match job.status:
         case JobStatus.DELETED:
             return (Reason(Obstacle.DELETED, "The job was deleted. It never fires again; make it anew."),)
@@ -265,4 +271,16 @@ def why_no_fire(job: Job, *, now: datetime) -> tuple[Reason, ...]:
                     Obstacle.OVERDUE, f"Due since {due}: no scheduler has come yet. Is one running?", details
                 )
             )
-    return tuple(reasons)
+    return (*reasons, *_of_calendar(job, last, is_next_closed=is_next_closed))
+
+
+def _of_calendar(job: Job, last: Occurrence | None, *, is_next_closed: bool) -> Iterator[Reason]:
+    name = job.definition.schedule.calendar
+    if last is not None and last.reason is SkipReason.CALENDAR:
+        at = instant_text(last.nominal_until)
+        words = f"Its last time, {at}, was skipped: its calendar excludes the date."
+        yield Reason(Obstacle.CALENDAR, words, {"calendar": name, "nominal_time": at})
+    if is_next_closed and job.next_run_time is not None:
+        at = instant_text(job.next_run_time)
+        words = f"Its next time, {at}, will be skipped: the calendar {name!r} excludes the date."
+        yield Reason(Obstacle.CALENDAR, words, {"calendar": name, "nominal_time": at})

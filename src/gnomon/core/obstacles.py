@@ -37,6 +37,7 @@ class Obstacle(StrEnum):
     DELETED = "deleted"
     EXHAUSTED = "exhausted"
     MANUAL = "manual"
+    CALENDAR = "calendar"  # Its calendar takes a time out.
     OVERDUE = "overdue"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Generic, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -161,15 +161,3 @@ class Tenant:
             type(self.max_concurrent) is not int or not 1 <= self.max_concurrent <= MAX_CONCURRENT_MAX
         ):
             raise InvalidInput("max_concurrent", f"must be a whole number from 1 to {MAX_CONCURRENT_MAX}.")
-
-
-@dataclass(frozen=True, slots=True)
-class Calendar:
-    """Named dates on which schedules that use the calendar do not fire."""
-
-    tenant_id: TenantId
-    name: str
-    dates: frozenset[date]
-
-    def __post_init__(self) -> None:
-        check_name(self.name, field="name")

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from gnomon.core.calendars import Calendar, KeptCalendar, ListedCalendar
 from gnomon.core.execution import (
     Attempt,
     AttemptOutcome,
@@ -35,7 +36,6 @@ from gnomon.core.lifecycle import Change, JobChange
 from gnomon.core.occurrence import Firing, Occurrence
 from gnomon.core.records import (
     AtRevision,
-    Calendar,
     Checkpoint,
     DeadLetter,
     ExecutionFilter,
@@ -184,10 +184,39 @@ class ScheduleStore(Protocol):
     async def live(self, job_ids: Collection[JobId]) -> Mapping[JobId, int]:
         """How many executions of each job have not ended, if it has an overlap policy: else nobody counts."""
 
-    async def save_calendar(self, calendar: Calendar, *, now: datetime) -> None: ...
-
     async def calendars(self, names: Collection[tuple[TenantId, str]]) -> Sequence[Calendar]:
         """The calendars of these names that exist."""
+
+
+class CalendarStore(Protocol):
+    async def save(
+        self,
+        calendar: Calendar,
+        *,
+        now: datetime,
+        version: int | None = None,
+        idempotency: Idempotency | None = None,
+    ) -> KeptCalendar:
+        """Create or replace. The same dates again make no new version.
+
+        With a version, only what is there at that version is replaced. Raises CalendarNotFound,
+        VersionConflict, IdempotencyConflict, TenantNotFound.
+        """
+
+    async def get(self, tenant_id: TenantId, name: str) -> KeptCalendar:
+        """Raises CalendarNotFound."""
+
+    async def list(
+        self, tenant_id: TenantId, *, limit: int, after: str | None = None
+    ) -> Sequence[ListedCalendar]:
+        """By name."""
+
+    async def delete(self, tenant_id: TenantId, name: str, *, version: int | None = None) -> KeptCalendar:
+        """What it was. Raises CalendarNotFound, VersionConflict.
+
+        Raises CalendarInUse while an active or paused job or workflow names it. A job that is made or changed
+        at the same moment either keeps the calendar, or is refused with CalendarNotFound.
+        """
 
 
 class ExecutionStore(Protocol):
@@ -499,6 +528,8 @@ class Store(Protocol):
     def jobs(self) -> JobStore: ...
     @property
     def schedules(self) -> ScheduleStore: ...
+    @property
+    def calendars(self) -> CalendarStore: ...
     @property
     def executions(self) -> ExecutionStore: ...
     @property

@@ -23,6 +23,7 @@ from gnomon.errors import (
     TenantNotFound,
     VersionConflict,
 )
+from gnomon.store.calendars import hold
 from gnomon.store.database import (
     Database,
     ForeignKeyViolation,
@@ -83,6 +84,7 @@ class SqlJobs:
                 first = await first_answer(session, tenant_id, idempotency, ids, now=now)
                 if first is None:
                     await lock(session, tenant_id, jobs)
+                    await hold(session, tenant_id, [job.definition for job in jobs])
                     await self._insert(session, jobs, now=now)
                     if also is not None:
                         await also(session)
@@ -119,6 +121,7 @@ class SqlJobs:
                 first = await first_answer(session, tenant_id, idempotency, ids, now=now)
                 if first is None:
                     await lock(session, tenant_id, changes)
+                    await hold(session, tenant_id, [one.definition for one in changes if one.definition])
                     # In the order of ids, so that two batches cannot wait for each other.
                     for change in sorted(changes, key=lambda change: change.job_id):
                         await self._change(session, change, now=now, also=also)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
+from gnomon.core.calendars import Calendar
 from gnomon.core.execution import WaitsFor
 from gnomon.core.job import Job, JobId, TenantId
 from gnomon.core.limits import check_limit
 from gnomon.core.occurrence import Firing, Occurrence, SkipReason
-from gnomon.core.records import Calendar
 from gnomon.core.schedule import LostCron
-from gnomon.errors import TenantNotFound
 from gnomon.store.base import Due, Unreadable
-from gnomon.store.database import Database, ForeignKeyViolation, Row, Rows, Session, again_after_deadlock
+from gnomon.store.calendars import calendar_of, wanted_calendars
+from gnomon.store.database import Database, Row, Rows, Session, again_after_deadlock
 from gnomon.store.gates import admit, lock, replace_runs, wanted
 from gnomon.store.rows import job_of
 
@@ -106,22 +105,9 @@ class SqlSchedules:
             for row in rows
         ]
 
-    async def save_calendar(self, calendar: Calendar, *, now: datetime) -> None:
-        dates = json.dumps(sorted(day.isoformat() for day in calendar.dates))
-        try:
-            await self._database.fetch(
-                "calendar_save", tenant_id=calendar.tenant_id, name=calendar.name, dates=dates, now=now
-            )
-        except ForeignKeyViolation:
-            raise TenantNotFound(calendar.tenant_id) from None
-
     async def calendars(self, names: Collection[tuple[TenantId, str]]) -> Sequence[Calendar]:
-        wanted = Rows("wanted_calendar", ("tenant_id", "name"), sorted(set(names)))
         return [
-            Calendar(
-                row["tenant_id"], row["name"], frozenset(map(date.fromisoformat, json.loads(row["dates"])))
-            )
-            for row in await self._database.read("calendars_get", wanted)
+            calendar_of(row) for row in await self._database.read("calendars_get", wanted_calendars(names))
         ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from gnomon.store.backfills import SqlBackfills
+from gnomon.store.calendars import SqlCalendars
 from gnomon.store.claimer import RESCAN, Claimer
 from gnomon.store.dags import SqlDags
 from gnomon.store.database import Database
@@ -37,6 +38,7 @@ class SqlStore:
         self.dags = SqlDags(database, lanes, self.jobs, backfills)
         self.runs = SqlRuns(database, plans, gates, backfills)
         self.schedules = SqlSchedules(database)
+        self.calendars = SqlCalendars(database)
         self.executions = SqlExecutions(
             database, Claimer(database, lanes, rescan=rescan), Revisions(database), gates, lanes, self.runs
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from tests.contract.model.calendars import ModelCalendars
 from tests.contract.model.executions import ModelExecutions
 from tests.contract.model.jobs import ModelJobs
 from tests.contract.model.keys import ModelKeys
@@ -27,6 +28,7 @@ class ModelStore:
         self.tenants = ModelTenants(self.state)
         self.jobs = ModelJobs(self.state)
         self.schedules = ModelSchedules(self.state)
+        self.calendars = ModelCalendars(self.state)
         self.executions = ModelExecutions(self.state)
         self.checkpoints = ModelCheckpoints(self.state)
         self.logs = ModelLogs(self.state)

@@ -23,6 +23,7 @@ from gnomon.errors import (
     VersionConflict,
 )
 from tests.contract.model import gates
+from tests.contract.model.calendars import check_calendars
 from tests.contract.model.state import State, page_of
 
 
@@ -40,6 +41,7 @@ class ModelJobs:
 
         if all(new.id in self.state.jobs for new in jobs):
             return self._as_they_are([new.id for new in jobs])  # Ids are the caller's own: it asks again.
+        check_calendars(self.state, tenant_id, [new.definition for new in jobs])
         after = dict(self.state.jobs)
         for new in jobs:
             _check_name_is_free(after, new.tenant_id, new.name, new.id)
@@ -60,6 +62,7 @@ class ModelJobs:
         if known is not None:
             return self._as_they_are(cast("Sequence[JobId]", known))
 
+        check_calendars(self.state, tenant_id, [one.definition for one in changes if one.definition])
         after = dict(self.state.jobs)
         for change in changes:
             after[change.job_id] = self._changed(after, change, now)

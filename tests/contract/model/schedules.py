@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from gnomon.core import schedule_document
+from gnomon.core.calendars import Calendar
 from gnomon.core.execution import Trigger
 from gnomon.core.job import Job, JobId, TenantId, shard_of
 from gnomon.core.occurrence import Firing, Occurrence
-from gnomon.core.records import Calendar
 from gnomon.errors import InvalidInput
 from gnomon.store.base import Due, Unreadable
 from tests.contract.model import gates
@@ -70,11 +70,8 @@ class ModelSchedules:
         wanted = [row for row in rows if before is None or row.nominal_time < before]
         return sorted(wanted, key=lambda row: row.nominal_time, reverse=True)[:limit]
 
-    async def save_calendar(self, calendar: Calendar, *, now: datetime) -> None:
-        self.state.calendars[calendar.tenant_id, calendar.name] = calendar
-
     async def calendars(self, names: Collection[tuple[TenantId, str]]) -> Sequence[Calendar]:
-        return [self.state.calendars[name] for name in names if name in self.state.calendars]
+        return [self.state.calendars[name].calendar for name in names if name in self.state.calendars]
 
     def _waiting(
         self, shards: Collection[int] | None, passed_over: Collection[JobId]

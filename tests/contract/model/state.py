@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
+from gnomon.core.calendars import KeptCalendar
 from gnomon.core.document import Document
 from gnomon.core.execution import (
     Attempt,
@@ -24,7 +25,7 @@ from gnomon.core.keys import ApiKey, KeyId
 from gnomon.core.lease import Claim, ClaimRequest, Lane, Leased
 from gnomon.core.limits import check_limit
 from gnomon.core.occurrence import Occurrence
-from gnomon.core.records import Calendar, Checkpoint, DeadLetter, LogLine, Page, Tenant
+from gnomon.core.records import Checkpoint, DeadLetter, LogLine, Page, Tenant
 from gnomon.core.shards import ShardLease
 from gnomon.core.worker import Worker
 from gnomon.errors import IdempotencyConflict
@@ -164,7 +165,7 @@ class State:
     jobs: dict[JobId, Job] = field(default_factory=dict)
     revisions: dict[tuple[JobId, int], Revision] = field(default_factory=dict)
     ledger: dict[tuple[JobId, datetime], Occurrence] = field(default_factory=dict)
-    calendars: dict[tuple[TenantId, str], Calendar] = field(default_factory=dict)
+    calendars: dict[tuple[TenantId, str], KeptCalendar] = field(default_factory=dict)
     awaited: set[JobId] = field(default_factory=set)
     runs: dict[ExecutionId, Run] = field(default_factory=dict)
     requests: dict[UUID, datetime] = field(default_factory=dict)

@@ -119,6 +119,7 @@ async def furnish(office: Office) -> dict[str, str]:
         "DAG_RUN_ID": run["execution_id"],
         "BACKFILL_ID": run["execution_id"],
         "TASK": "load",
+        "NAME": "closed",
     }
 
 
@@ -267,7 +268,8 @@ async def _fresh(office: Office) -> dict[str, str]:
                 await office.http.delete(f"{path}/{one['job_id' if listed == 'jobs' else 'dag_id']}")
     await office.enrol("worker-a1", kinds=["http", "script"])
     await office.enrol("ada")
-    return {"JOB_ID": job["job_id"], "DAG_ID": dag["dag_id"], "WORKER_ID": "ada"}
+    await office.client.calendars.save("closed", [])
+    return {"JOB_ID": job["job_id"], "DAG_ID": dag["dag_id"], "WORKER_ID": "ada", "NAME": "closed"}
 
 
 def _with(body: Any, place: tuple[str | int, ...], fields: dict[str, Any]) -> Any:

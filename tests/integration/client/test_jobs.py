@@ -7,11 +7,12 @@ from datetime import timedelta
 import pytest
 
 from gnomon.client import Draft
+from gnomon.core.calendars import Calendar
 from gnomon.core.document import Document
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, JobStatus
 from gnomon.core.occurrence import SkipReason
-from gnomon.core.records import Calendar, JobFilter
+from gnomon.core.records import JobFilter
 from gnomon.core.schedule import CronTiming, Interval, Misfire, Once, Schedule
 from gnomon.errors import (
     CalendarNotFound,
@@ -69,7 +70,7 @@ async def test_a_calendar_must_exist(office: Office) -> None:
         await office.client.jobs.create(Draft("nightly", report(schedule)))
 
     tomorrow = (office.clock.now() + timedelta(days=1)).date()
-    await office.store.schedules.save_calendar(
+    await office.store.calendars.save(
         Calendar(DEFAULT_TENANT, "holidays", frozenset({tomorrow})), now=office.clock.now()
     )
     job = await office.client.jobs.create(Draft("nightly", report(schedule)))

@@ -8,12 +8,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from gnomon.core.calendars import Calendar
 from gnomon.core.document import JSON
 from gnomon.core.execution import ExecutionStatus, Trigger
 from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId
 from gnomon.core.lifecycle import JobAction, change_of
 from gnomon.core.occurrence import Firing, SkipReason
-from gnomon.core.records import Calendar, ExecutionFilter
+from gnomon.core.records import ExecutionFilter
 from gnomon.core.schedule import CronTiming, Interval, Misfire, Overlap, Schedule
 from gnomon.engine.scheduler import OTHERS_TURN
 from gnomon.engine.service import NOW, POLL
@@ -102,7 +103,7 @@ async def test_after_a_long_downtime_every_due_time_has_its_outcome(rig: Rig) ->
 async def test_a_date_of_its_calendar_is_skipped_with_the_reason(rig: Rig) -> None:
     today = rig.clock.now().date()
     calendar = Calendar(DEFAULT_TENANT, "holidays", frozenset({today}))
-    await rig.store.schedules.save_calendar(calendar, now=rig.clock.now())
+    await rig.store.calendars.save(calendar, now=rig.clock.now())
     schedule = Schedule(CronTiming("0 9 * * *"), calendar="holidays")
     job = await rig.job(Definition(kind="test", schedule=schedule))
     rig.clock.advance(timedelta(hours=10))

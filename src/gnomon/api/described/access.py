@@ -20,8 +20,9 @@ from gnomon.api.described.field import (
 from gnomon.api.keys import KeyAnswer, KeyPage, NewKeyAnswer, NewKeyForm
 from gnomon.api.tenants import TenantAnswer, TenantForm
 from gnomon.core.job import MAX_CONCURRENT_MAX
-from gnomon.core.keys import PREFIX, SECRET_BYTES, Scope
+from gnomon.core.keys import PREFIX, SECRET_BYTES, KeySource, Scope
 from gnomon.core.limits import PAGE_LIMIT_MAX
+from gnomon.errors import LastAdminKey
 
 _HEX = 2 * SECRET_BYTES + 8
 _KEY = f"{PREFIX}_{often.KEY.replace('-', '')}_{'0123456789abcdef' * (_HEX // 16)}{'0' * (_HEX % 16)}"
@@ -50,6 +51,12 @@ FIELDS: Fields = {
         "created_at": often.CREATED_AT,
         "expires_at": instant("When it ends. Null: never.", "2100-01-01T00:00:00Z"),
         "revoked_at": instant("When it was revoked. Null: it was not.", often.ENDED),
+        "last_used_at": instant("When it was last used, to about a minute. Null: never.", often.STARTED),
+        "created_through": word(
+            "How it was made: `database` is `gnomon key create --database`. Null: by an earlier release.",
+            "api",
+            KeySource,
+        ),
         "is_valid": flag("It is neither revoked nor expired.", True),
     },
     NewKeyAnswer: {
@@ -80,7 +87,7 @@ CALLS: Calls = {
         },
     ),
     "list_keys": Told("List keys"),
-    "revoke_key": Told("Revoke a key"),
+    "revoke_key": Told("Revoke a key", refusals=(LastAdminKey,)),
     "get_tenant": Told("Get the tenant"),
     "change_tenant": Told(
         "Change the tenant",

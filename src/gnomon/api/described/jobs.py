@@ -164,6 +164,7 @@ FIELDS: Fields = {
         "current_run": part("The run that a worker has now. Null: none."),
         "last_run": part("The run that ended last, among the newest ten. Null: none."),
         "retry_count": whole("How often the current or latest run was tried again.", 0, 0, NUMBER_MAX),
+        "next_run_skip": often.NEXT_RUN_SKIP,
     },
     CurrentRun: {
         "run_id": often.RUN_ID,

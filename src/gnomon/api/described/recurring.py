@@ -22,6 +22,7 @@ from gnomon.core.execution import (
 from gnomon.core.job import PRIORITY_MAX, PRIORITY_MIN
 from gnomon.core.job_state import JobState
 from gnomon.core.limits import PAGE_LIMIT_MAX
+from gnomon.core.occurrence import SkipReason
 from gnomon.core.retry import ATTEMPTS_MAX
 
 JOB = "019a96f2-6c00-7a31-8b52-4f1d0c9e7a10"
@@ -119,4 +120,9 @@ KIND = text(
     "any case. Without it, it follows from the payload.",
     "http",
     up_to=NAME_LENGTH_MAX,
+)
+NEXT_RUN_SKIP = word(
+    "`calendar`: the calendar of the schedule takes `next_run_time` out. Null: it does not.",
+    SkipReason.CALENDAR,
+    [SkipReason.CALENDAR],
 )

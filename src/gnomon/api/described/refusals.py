@@ -49,6 +49,8 @@ EXAMPLES: list[GnomonError] = [
     errors.CalendarNotFound("holidays"),
     errors.Conflict("The state of the object does not allow this."),
     errors.JobAlreadyExists("nightly-report"),
+    errors.LastAdminKey(UUID(often.KEY)),
+    errors.CalendarInUse("holidays", users=["nightly-report"]),
     errors.WorkerNameTaken("worker-a1"),
     errors.BackfillOverlaps(UUID(often.BACKFILL)),
     errors.VersionConflict(_JOB, expected=3, actual=4),

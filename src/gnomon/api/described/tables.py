@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gnomon.api.described import (
     access,
+    calendars,
     dag_runs,
     executions,
     jobs,
@@ -22,7 +23,7 @@ from gnomon.api.described.field import Fields, Rows, name, uuid, word
 from gnomon.core.execution import ExecutionStatus
 from gnomon.core.workflow_forms import TaskForm
 
-_ROOMS = (jobs, schedules, runs, executions, workflows, dag_runs, workers, leases, access, system)
+_ROOMS = (jobs, schedules, calendars, runs, executions, workflows, dag_runs, workers, leases, access, system)
 
 FIELDS: Fields = {struct: rows for room in _ROOMS for struct, rows in room.FIELDS.items()}
 CALLS: Calls = {call: told for room in _ROOMS for call, told in room.CALLS.items()}
@@ -51,6 +52,7 @@ SECTIONS: dict[str, tuple[str, str]] = {
     "jobs": ("Jobs", "Definitions: what to run, when, and how to retry."),
     "runs": ("Runs of a job", "Ask for runs, and see what became of the times of a schedule."),
     "schedules": ("Schedules", "What a schedule will do, before it does."),
+    "calendars": ("Calendars", "Dates on which schedules do not fire."),
     "executions": ("Executions", "One run of a job, through all its attempts."),
     "dead_letters": (
         "Dead letters",

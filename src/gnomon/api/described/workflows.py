@@ -184,6 +184,7 @@ FIELDS: Fields = {
         "definition": json(
             "The current revision, as it was written.", _DEFINITION, bytes_max=DEFINITION_BYTES_MAX
         ),
+        "next_run_skip": often.NEXT_RUN_SKIP,
     },
     DagPage: {
         "dags": parts("A page of workflows.", up_to=PAGE_LIMIT_MAX),

@@ -13,11 +13,11 @@ import msgspec
 
 from gnomon.client import Ask, Client
 from gnomon.client.surroundings import Surroundings
+from gnomon.core.calendars import Calendar
 from gnomon.core.execution import ExecutionId
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, JobId
-from gnomon.core.records import Calendar
 from gnomon.errors import GnomonError, StoreUnavailable
 from gnomon.proof import events
 from gnomon.store.sql_store import SqlStore
@@ -59,7 +59,7 @@ class Clients:
             calendar = calendar_of(spec, world.scenario.start)
             if calendar is not None:
                 world.recorder.calendars[calendar.name] = calendar.dates
-                await world.store.schedules.save_calendar(
+                await world.store.calendars.save(
                     Calendar(DEFAULT_TENANT, calendar.name, calendar.dates), now=world.now()
                 )
             draft = draft_of(spec, world.scenario.start, self._jobs)

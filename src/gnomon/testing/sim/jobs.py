@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 import msgspec
 
 from gnomon.client import Draft
+from gnomon.core.calendars import Calendar
 from gnomon.core.document import Document
 from gnomon.core.dst import Fold, Gap
 from gnomon.core.job import DEFAULT_TENANT, Definition, Delivery, JobId
-from gnomon.core.records import Calendar
 from gnomon.core.retry import RetryPolicy
 from gnomon.core.schedule import (
     CronTiming,

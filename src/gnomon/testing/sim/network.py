@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 from gnomon.errors import StoreUnavailable
 from gnomon.store.base import (
+    CalendarStore,
     CheckpointStore,
     DeadLetterStore,
     ExecutionStore,
@@ -246,6 +247,7 @@ class RemoteStore:
         self.dead_letters = cast("DeadLetterStore", _Noun(network, line, "dead_letters"))
         self.workers = cast("WorkerStore", _Noun(network, line, "workers"))
         self.keys = cast("KeyStore", _Noun(network, line, "keys"))
+        self.calendars = cast("CalendarStore", _Noun(network, line, "calendars"))
         self.shards = cast("ShardStore", _Noun(network, line, "shards"))
         self.upkeep = cast("UpkeepStore", _Noun(network, line, "upkeep"))
         self.dags = cast("DagStore", _Noun(network, line, "dags"))

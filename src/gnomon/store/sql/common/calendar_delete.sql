@@ -1,0 +1,1 @@
+DELETE FROM calendars WHERE tenant_id = :tenant_id AND name = :name

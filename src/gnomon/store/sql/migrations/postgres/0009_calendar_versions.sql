@@ -1,0 +1,4 @@
+-- expand: a version for calendars, and an index by which those who name one are found.
+
+ALTER TABLE calendars ADD COLUMN version integer NOT NULL DEFAULT 1;
+CREATE INDEX job_revisions_calendar ON job_revisions (tenant_id, (schedule ->> 'calendar')) WHERE schedule ->> 'calendar' IS NOT NULL;
