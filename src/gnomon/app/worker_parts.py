@@ -27,6 +27,7 @@ from gnomon.engine.pulse import Pulse
 from gnomon.engine.recycler import Recycler
 from gnomon.engine.service import Service
 from gnomon.engine.telemetry import Telemetry
+from gnomon.engine.tidier import Tidier
 from gnomon.engine.worker import Worker
 from gnomon.errors import StoreError
 from gnomon.handlers.registry import Registry
@@ -95,7 +96,7 @@ class WorkerParts:
             attempts_max=chosen.recycle_after_attempts,
             memory_bytes_max=chosen.recycle_above_bytes,
         )
-        services += [self.worker, self.recycler]
+        services += [self.worker, self.recycler, Tidier(chosen.handlers.tidy)]
         self.hurry = self._add_heartbeat(services, stack)
         return node
 

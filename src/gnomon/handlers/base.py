@@ -212,3 +212,11 @@ class Closing(Protocol):
     """A handler that holds something, such as connections or threads, and gives it back at the end."""
 
     async def aclose(self) -> None: ...
+
+
+@runtime_checkable
+class Tidying(Protocol):
+    """A handler whose work may leave something on the machine when its process is killed."""
+
+    async def tidy(self) -> None:
+        """Remove what dead processes left. Called when a worker starts, and every ten minutes."""

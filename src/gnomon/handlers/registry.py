@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from types import MappingProxyType
 
 from gnomon.core.job import Definition
-from gnomon.handlers.base import Closing, Handler, NotHere
+from gnomon.handlers.base import Closing, Handler, NotHere, Tidying
+
+_log = logging.getLogger(__name__)
 
 
 class Registry:
@@ -41,6 +44,15 @@ class Registry:
         handler = self._handlers.get(definition.kind)
         if handler is not None:
             handler.check(definition.payload.value)
+
+    async def tidy(self) -> None:
+        """Remove what dead processes left on this machine. What fails is told, and tried again next time."""
+        for handler in self._handlers.values():
+            if isinstance(handler, Tidying):
+                try:
+                    await handler.tidy()
+                except Exception:  # A plugin may raise anything.
+                    _log.exception("the handler of the kind %r could not tidy up", handler.kind)
 
     async def aclose(self) -> None:
         """Give back what the handlers hold. One that fails to does not keep the others from it."""

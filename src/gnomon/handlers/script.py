@@ -11,6 +11,7 @@ import sys
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from gnomon.core.document import JSON
@@ -27,6 +28,7 @@ from gnomon.handlers.lines import Budget, keep_lines
 from gnomon.handlers.payload import bad_payload, merged, read, read_to_run
 from gnomon.handlers.script_folder import Folder
 from gnomon.handlers.script_payload import Payload, environment
+from gnomon.handlers.script_remains import remove_abandoned
 from gnomon.handlers.script_user import script_user
 from gnomon.settings import HandlerSettings
 
@@ -80,6 +82,13 @@ class ScriptHandler:
             raise
         finally:
             await self._clean_up(program, folder)
+
+    async def tidy(self) -> None:
+        """Remove the folders of scripts whose worker was killed."""
+        parent = self._settings.script_folder or Path(gettempdir())
+        count = await asyncio.to_thread(remove_abandoned, parent, is_of_script=self._user is None)
+        if count:
+            _own_log.info("Removed %d folders of scripts whose worker is gone.", count)
 
     async def aclose(self) -> None:
         """Wait for what is still being cleaned up."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import stat
 import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +14,10 @@ from gnomon.core.json_text import parse_json
 from gnomon.core.limits import RESULT_BYTES_MAX
 from gnomon.errors import InvalidInput
 from gnomon.handlers.base import JobFailed
+from gnomon.handlers.script_remains import PREFIX, WORKABLE, locked, remove
 from gnomon.handlers.script_user import User
 
-READABLE, WORKABLE = 0o440, 0o700
+READABLE = 0o440
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +28,12 @@ class Folder:
 
     outer: Path
     user: User | None
+    lock: int  # A descriptor: while it is open, others see that the folder is in use.
 
     @classmethod
     def made(cls, parent: Path | None, *, user: User | None, given: JSON, script: str | None) -> Folder:
-        folder = cls(Path(tempfile.mkdtemp(prefix="gnomon-", dir=parent)), user)
+        outer = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+        folder = cls(outer, user, locked(outer))
         try:
             if user is not None:
                 folder.outer.chmod(0o710)
@@ -79,10 +80,11 @@ class Folder:
         return result
 
     def remove(self) -> None:
-        """What cannot be removed stays, and costs only space. Returns when nothing is left to try."""
-        if self.user is None:  # Else we are root, who gets in everywhere, and who must change no modes.
-            _unlock(self.outer)
-        shutil.rmtree(self.outer, ignore_errors=True)
+        """Returns when nothing is left to try."""
+        try:
+            remove(self.outer, is_of_script=self.user is None)
+        finally:
+            os.close(self.lock)
 
     def _put(self, path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
@@ -105,12 +107,3 @@ class Folder:
         if len(text) > RESULT_BYTES_MAX:
             raise ValueError(f"it is longer than {RESULT_BYTES_MAX} bytes.")
         return text
-
-
-def _unlock(top: Path) -> None:
-    """A script may have locked its own folders."""
-    for place, folders, _ in os.walk(top):
-        for folder in (Path(place, name) for name in folders):
-            if not folder.is_symlink():
-                with suppress(OSError):
-                    folder.chmod(WORKABLE)

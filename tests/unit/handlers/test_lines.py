@@ -9,7 +9,7 @@ from itertools import chain
 import pytest
 
 from gnomon.core.limits import LOG_LINE_BYTES_MAX
-from gnomon.handlers.lines import Budget, Lines, keep_lines
+from gnomon.handlers.lines import LINES_AT_ONCE, Budget, Lines, keep_lines
 
 
 def lines_of(*chunks: bytes) -> list[str]:
@@ -46,3 +46,33 @@ async def test_output_beyond_the_budget_is_read_and_thrown_away(caplog: pytest.L
     assert len(caplog.records) == 100
     assert "left out" in caplog.messages[-1]
     assert reader.at_eof()
+
+
+async def test_however_many_processes_write_the_loop_takes_one_helping_a_round() -> None:
+    logger, loop = logging.getLogger("gnomon.test_lines"), asyncio.get_running_loop()
+    helpings, logged = [0], 0
+
+    class Counting(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            nonlocal logged
+            logged += 1
+            helpings[-1] += 1
+
+    def next_round() -> None:
+        helpings.append(0)
+        loop.call_soon(next_round)
+
+    counting = Counting()
+    logger.addHandler(counting)
+    logger.setLevel(logging.INFO)
+    readers = [asyncio.StreamReader() for _ in range(8)]
+    for reader in readers:
+        reader.feed_data(b"y\n" * 2000)
+        reader.feed_eof()
+    next_round()
+    await asyncio.gather(
+        *(keep_lines(reader, level=logging.INFO, log=logger, budget=Budget()) for reader in readers)
+    )
+    logger.removeHandler(counting)
+    assert logged == 8 * 2000
+    assert max(helpings) <= LINES_AT_ONCE
