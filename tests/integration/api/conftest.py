@@ -38,6 +38,7 @@ from gnomon.store.sql_store import SqlStore
 from gnomon.testing import ManualClock
 from tests.conftest import BUNDLED, StartServer
 from tests.contract.grounds import Ground, PostgresGround
+from tests.integration.api.conformance import conforms
 
 LEASE = timedelta(seconds=20)
 BASE = "http://gnomon.test"
@@ -103,6 +104,7 @@ class Office:
             transport=httpx.ASGITransport(self.app),
             base_url=BASE,
             headers=await self.key("admin"),  # type: ignore[arg-type]
+            event_hooks={"response": [conforms]},
         )
 
     async def key(self, *scopes: str, tenant_id: TenantId = DEFAULT_TENANT) -> dict[str, str]:

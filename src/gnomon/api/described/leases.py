@@ -52,6 +52,7 @@ from gnomon.core.records import LogLevel
 from gnomon.core.retry import BACKOFF_MAX
 from gnomon.errors import (
     LeaseLost,
+    SchemaMismatch,
 )
 from gnomon.store.base import Applied
 
@@ -192,7 +193,7 @@ CALLS: Calls = {
     "claim": Told(
         "Claim executions",
         bodies={"Up to eight": {**_WORKER, "request_id": often.REQUEST, "limit": 8, "wait_seconds": 10}},
-        refusals=OWN,
+        refusals=(*OWN, SchemaMismatch),
     ),
     "renew": Told("Renew leases", bodies={"One lease": {**_WORKER, "leases": [_ONE]}}, refusals=_HOLDS),
     "complete": Told(

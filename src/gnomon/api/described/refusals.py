@@ -48,6 +48,7 @@ EXAMPLES: list[GnomonError] = [
     errors.KeyNotFound(UUID(often.KEY)),
     errors.CalendarNotFound("holidays"),
     errors.Conflict("The state of the object does not allow this."),
+    errors.LastAdminKey(UUID(often.KEY)),
     errors.JobAlreadyExists("nightly-report"),
     errors.LastAdminKey(UUID(often.KEY)),
     errors.CalendarInUse("holidays", users=["nightly-report"]),
