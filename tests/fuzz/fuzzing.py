@@ -37,6 +37,8 @@ CHECKS = [
 SECRETS = ("Traceback", "asyncpg", "sqlite3", "SELECT ", "INSERT ", '.py"')
 PATIENCE_SECONDS = 20.0
 KNOWN_SHARE = 0.6  # How often an id is one that exists.
+# What the path or the method brings before any call is known.
+OF_NO_CALL = {"NOT_FOUND", "METHOD_NOT_ALLOWED"}
 # A stream of an execution that waits has no end. tests/integration/api fuzzes them, where they can be ended.
 STREAMS = r"/stream$"
 
@@ -91,7 +93,7 @@ class Fuzz:
             self.calls[operation.label] += 1
             self.answers[answer.status_code] += 1
             case.validate_response(answer, checks=CHECKS)
-            self._judge(answer)
+            self._judge(answer, operation)
 
         with suppress(Unsatisfiable):  # There is no wrong way to call something without parameters.
             call()
@@ -115,13 +117,15 @@ class Fuzz:
             if case.body.get("wait_seconds"):
                 case.body["wait_seconds"] = 0  # Nothing is learnt by waiting.
 
-    def _judge(self, answer: Any) -> None:
+    def _judge(self, answer: Any, operation: Any) -> None:
         text = answer.text
         for secret in SECRETS:
             assert secret not in text, f"an answer tells too much: {text[:500]}"
         if answer.status_code >= 400:
             error = answer.json()["error"]
             assert error.keys() == {"code", "message", "details", "request_id"}
+            is_named = str(answer.status_code) in operation.definition.raw["responses"]
+            assert is_named or error["code"] in OF_NO_CALL, f"{operation.label} may answer {error}, unsaid"
             assert error["request_id"] == answer.headers["x-request-id"][0]
 
     def _furnish(self) -> dict[str, list[str]]:

@@ -90,7 +90,7 @@ def _operation(route: HTTPRouteHandler, path: str, known: Mapping[str, Any]) -> 
             *_parameters(route, told, path),
             *headers.parameters(takes_key=told.takes_key, takes_version=told.takes_version),
         ],
-        "responses": {**_success(route, told, policy, known), **_refusals(route, told, policy, path)},
+        "responses": {**_success(route, told, policy, known), **_refusals(route, told, policy)},
     }
     reads = _reads(route)
     if reads is not None:
@@ -160,11 +160,11 @@ def _success(route: HTTPRouteHandler, told: Told, policy: Policy, known: Mapping
     }
 
 
-def _refusals(route: HTTPRouteHandler, told: Told, policy: Policy, path: str) -> dict[str, Any]:
+def _refusals(route: HTTPRouteHandler, told: Told, policy: Policy) -> dict[str, Any]:
     found = refusals.refusals_of(
         told,
         policy,
-        in_path=[name for name in route.parsed_fn_signature.parameters if f"{{{name}}}" in path],
+        named=route.parsed_fn_signature.parameters,
         has_body=bool({"POST", "PUT"} & set(route.http_methods)),
         is_stream="is_stream" in route.opt,
     )

@@ -88,7 +88,7 @@ OF_STREAMS = (errors.TooManyStreams,)
 
 
 def refusals_of(
-    told: Told, policy: Policy, *, in_path: Iterable[str], has_body: bool, is_stream: bool
+    told: Told, policy: Policy, *, named: Iterable[str], has_body: bool, is_stream: bool
 ) -> Iterator[Refusal]:
     """By its parameters, its body and its policy, and those that its row names."""
     yield errors.InvalidInput
@@ -97,7 +97,7 @@ def refusals_of(
     is_missing = any(issubclass(one, errors.DeadLetterNotFound) for one in told.refusals)
     yield from (
         BY_PARAMETER[name]
-        for name in in_path
+        for name in named
         if name in BY_PARAMETER and not (is_missing and name == "execution_id")
     )
     if has_body:
