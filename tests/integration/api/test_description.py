@@ -302,7 +302,7 @@ def _at_the_edges(schema: Document) -> Iterator[tuple[bool, Any]]:
 def _wrong_texts(schema: Document) -> Iterator[str]:
     if "enum" in schema:
         yield "no such word"
-    if schema.get("format") in ("uuid", "date-time"):
+    if schema.get("format") in ("uuid", "date-time", "date"):
         yield "neither"
     if "maxLength" in schema:
         yield "x" * (schema["maxLength"] + 1)
