@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gnomon.app.gnomon import Gnomon as Gnomon
     from gnomon.app.run import Run as Run
+    from gnomon.core.retry import Backoff as Backoff
     from gnomon.core.retry import RetryPolicy as RetryPolicy
     from gnomon.core.schedule import Schedule as Schedule
     from gnomon.errors import GnomonError as GnomonError
@@ -26,6 +27,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Gnomon": "gnomon.app.gnomon",
     "Run": "gnomon.app.run",
+    "Backoff": "gnomon.core.retry",
     "RetryPolicy": "gnomon.core.retry",
     "Schedule": "gnomon.core.schedule",
     "GnomonError": "gnomon.errors",

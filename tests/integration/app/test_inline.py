@@ -205,3 +205,46 @@ def test_pytest_has_the_fixtures(tmp_path: Path) -> None:
         check=False,
     )
     assert "2 passed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("mode", "mark", "passes"),
+    [
+        ("asyncio_mode = auto", "", True),
+        ("", "@pytest.mark.asyncio", True),
+        ("", "@pytest.mark.anyio", True),
+        ("", "", False),
+    ],
+    ids=["auto", "strict-marked", "anyio", "strict-unmarked"],
+)
+def test_the_fixture_works_in_every_mode_in_which_async_tests_do(
+    tmp_path: Path, mode: str, mark: str, passes: bool
+) -> None:
+    root = Path(__file__).parents[3]
+    (tmp_path / "my_app.py").write_text("from tests.integration.app.shop import make_app\napp = make_app()\n")
+    (tmp_path / "test_mine.py").write_text(
+        dedent(f"""
+        import pytest
+
+        @pytest.fixture
+        def anyio_backend():
+            return "asyncio"
+
+        {mark}
+        async def test_jobs(gnomon_inline, gnomon_app):
+            async with gnomon_inline() as run:
+                assert await (await gnomon_app.jobs["add"].enqueue(a=1)).result() == 3
+        """)
+    )
+    (tmp_path / "pytest.ini").write_text(
+        f"[pytest]\n{mode}\ngnomon_app = my_app:app\npythonpath = . {root}\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    expected = "1 passed" if passes else "async def functions are not natively supported"
+    assert expected in done.stdout, done.stdout + done.stderr
