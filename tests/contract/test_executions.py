@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import product
 from uuid import UUID
 
 import pytest
 
 from gnomon.core.execution import ExecutionId, ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT, JobId
+from gnomon.core.ids import EPOCH, MILLISECOND, uuid7
+from gnomon.core.instants import MICROSECOND
+from gnomon.core.job import DEFAULT_TENANT, Job, JobId
 from gnomon.core.records import ExecutionFilter
 from gnomon.errors import ExecutionNotFound
 from gnomon.store.base import Store
@@ -191,3 +195,65 @@ async def test_what_waits_says_until_when(store: Store) -> None:
     assert (later.status, later.due) == (None, NOW + HOUR)
     assert (again.status, again.due) == (None, (await seen(store, again.id)).due)
     assert NOW < (again.due or NOW) < NOW + HOUR
+
+
+# Of a period ----------------------------------------------------------------------------------------
+
+
+async def made_at(
+    store: Store, job: Job, *offsets: timedelta, due: datetime | None = None
+) -> list[ExecutionId]:
+    """Executions with ids of these instants, counted from NOW."""
+    ids = [
+        ExecutionId(uuid7((NOW + offset - EPOCH) // MILLISECOND, number))
+        for number, offset in enumerate(offsets)
+    ]
+    await store.executions.enqueue(DEFAULT_TENANT, [replace(ask(job, due=due), id=id) for id in ids], now=NOW)
+    return ids
+
+
+async def test_a_list_can_be_of_a_period_to_the_millisecond(store: Store) -> None:
+    job = await create_one(store)
+    ids = await made_at(store, job, *(number * MILLISECOND for number in range(5)))
+
+    for of_job, status in product([None, job.id], [None, ExecutionStatus.QUEUED]):
+        wanted = ExecutionFilter(of_job, status, since=NOW + MILLISECOND, until=NOW + 3 * MILLISECOND)
+        page = await store.executions.page(DEFAULT_TENANT, wanted, now=NOW, limit=10)
+        assert [one.id for one in page.items] == [ids[2], ids[1]]
+        wanted = replace(wanted, until=wanted.until and wanted.until + MICROSECOND, since=NOW + MICROSECOND)
+        page = await store.executions.page(DEFAULT_TENANT, wanted, now=NOW, limit=10)
+        assert [one.id for one in page.items] == [ids[3], ids[2], ids[1], ids[0]]
+
+
+async def bring_to(store: Store, ids: list[ExecutionId], status: ExecutionStatus) -> None:
+    if status is ExecutionStatus.CANCELLED:
+        await store.executions.cancel(DEFAULT_TENANT, ids, now=NOW)
+    elif status in (ExecutionStatus.RUNNING, ExecutionStatus.COMPLETED):
+        for leased in await claim(store, limit=100):
+            if status is ExecutionStatus.COMPLETED:
+                await end(store, leased)
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        ExecutionStatus.PENDING,
+        ExecutionStatus.QUEUED,
+        ExecutionStatus.RUNNING,
+        ExecutionStatus.COMPLETED,
+        ExecutionStatus.CANCELLED,
+    ],
+)
+async def test_each_status_is_listed_of_a_period_page_by_page(store: Store, status: ExecutionStatus) -> None:
+    """Whatever statement reads it: what is outside of the period never comes, on no page."""
+    job = await create_one(store)
+    due = NOW + HOUR if status is ExecutionStatus.PENDING else None
+    ids = await made_at(store, job, *(number * MINUTE for number in range(6)), due=due)
+    await bring_to(store, ids, status)
+    for of_job in (None, job.id):
+        period = ExecutionFilter(of_job, status, since=NOW + MINUTE, until=NOW + 5 * MINUTE)
+        first = await store.executions.page(DEFAULT_TENANT, period, now=NOW, limit=3)
+        rest = await store.executions.page(DEFAULT_TENANT, period, now=NOW, limit=3, after=first.next)
+
+        assert [one.id for one in (*first.items, *rest.items)] == ids[1:5][::-1]
+        assert rest.next is None

@@ -30,7 +30,7 @@ from gnomon.api.ids import execution_id as read_execution_id
 from gnomon.api.ids import job_id as read_job_id
 from gnomon.api.policy import READS, WRITES
 from gnomon.api.reading import Answer, Body
-from gnomon.api.runs import ExecutionExplanation, execution_reasons
+from gnomon.api.runs import ExecutionExplanation, execution_reasons, period
 from gnomon.api.streams import event_of, paused
 from gnomon.core.execution import ExecutionId, ExecutionStatus, attempt_numbers
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX
@@ -74,15 +74,24 @@ async def list_executions(
     request: Call,
     job_id: FromQuery[str | None] = None,
     status: FromQuery[ExecutionStatus | None] = None,
+    since: FromQuery[str | None] = None,
+    until: FromQuery[str | None] = None,
     limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
     cursor: FromQuery[str | None] = None,
 ) -> ExecutionPage:
-    """Newest first."""
+    """Newest first; of those made from `since` on and before `until`."""
     verbs = request.verbs
     of_job = None if job_id is None else read_job_id(job_id)
-    cursors = Cursors(verbs.tenant_id, "executions", of_job, status)
-    after = cursors.read_id(cursor)
-    page = await verbs.executions.list(job_id=of_job, status=status, limit=limit, after=after)
+    made = period(since, until)
+    cursors = Cursors(verbs.tenant_id, "executions", of_job, status, *made)
+    page = await verbs.executions.list(
+        job_id=of_job,
+        status=status,
+        since=made.since,
+        until=made.until,
+        limit=limit,
+        after=cursors.read_id(cursor),
+    )
     jobs = await verbs.jobs.many({one.job_id for one in page.items})
     shown = await execution_answers(page.items, jobs, verbs.executions)
     return ExecutionPage(executions=shown, next_cursor=cursors.write_id(page.next))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from uuid import UUID
 
 from litestar import get, post
@@ -30,6 +30,7 @@ from gnomon.core.instants import parse_instant, parse_seconds
 from gnomon.core.job import JobId
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT, check_batch
 from gnomon.core.occurrence import Occurrence
+from gnomon.errors import InvalidInput
 
 BATCH_MAX = 1000
 # What becomes of a nominal time.
@@ -120,15 +121,24 @@ async def list_executions_of_job(
     job_id: FromPath[str],
     request: Call,
     status: FromQuery[ExecutionStatus | None] = None,
+    since: FromQuery[str | None] = None,
+    until: FromQuery[str | None] = None,
     limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
     cursor: FromQuery[str | None] = None,
 ) -> ExecutionPage:
-    """Newest first."""
+    """Newest first; of those made from `since` on and before `until`."""
     verbs, own_id = request.verbs, read_job_id(job_id)
     job = await verbs.jobs.get(own_id)
-    cursors = Cursors(verbs.tenant_id, "executions", own_id, status)
-    after = cursors.read_id(cursor)
-    page = await verbs.executions.list(job_id=own_id, status=status, limit=limit, after=after)
+    made = period(since, until)
+    cursors = Cursors(verbs.tenant_id, "executions", own_id, status, *made)
+    page = await verbs.executions.list(
+        job_id=own_id,
+        status=status,
+        since=made.since,
+        until=made.until,
+        limit=limit,
+        after=cursors.read_id(cursor),
+    )
     shown = await execution_answers(page.items, {own_id: job}, verbs.executions)
     return ExecutionPage(executions=shown, next_cursor=cursors.write_id(page.next))
 
@@ -162,6 +172,24 @@ def execution_reasons(found: Explanation) -> list[ExecutionReasons]:
         ExecutionReasons(execution_id=str(id), reasons=[reason_answer(one) for one in reasons])
         for id, reasons in found.executions
     ]
+
+
+class Period(NamedTuple):
+    """When executions were made. None: any time."""
+
+    since: datetime | None
+    until: datetime | None
+
+
+def period(since: str | None, until: str | None) -> Period:
+    """Raises InvalidInput."""
+    made = Period(
+        None if since is None else parse_instant(since, field="since"),
+        None if until is None else parse_instant(until, field="until"),
+    )
+    if made.since is not None and made.until is not None and made.until <= made.since:
+        raise InvalidInput("until", "must lie after `since`.")
+    return made
 
 
 def _ask(job_id: JobId, wish: Wish) -> Ask:

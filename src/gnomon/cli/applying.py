@@ -1,4 +1,4 @@
-"""`gnomon apply` and `gnomon export`: the jobs of a server as a file."""
+"""`gnomon apply` and `gnomon export`: the jobs, workflows and calendars of a server as a file."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import typer
 from rich.progress import track
 
 from gnomon.cli.job_options import read_yaml
-from gnomon.cli.planning import MARK, Action, Manifest, Step, manifest_of, perform, plan_of
+from gnomon.cli.planning import MARK, Manifest, manifest_of, perform, plan_of
 from gnomon.cli.shapes import current_shape, form_of
 from gnomon.cli.showing import Output, show_plain
-from gnomon.cli.talking import Talk, Yes, confirm, talks
+from gnomon.cli.steps import Action, Step
+from gnomon.cli.talking import Talk, Yes, confirm, path_of, talks
 from gnomon.cli.terminal import Screen, json_text, printable, say
+from gnomon.cli.workflow_planning import definition_of
 
 _SIGNS = {Action.CREATE: "+", Action.CHANGE: "~", Action.PRUNE: "-", Action.KEEP: "="}
 
@@ -27,14 +29,19 @@ def apply(
     file: Annotated[str, typer.Option("--file", "-f", metavar="FILE", help="YAML or JSON; - is stdin.")],
     yes: Yes = False,
     dry_run: DryRun = False,
-    adopt: Annotated[bool, typer.Option("--adopt", help="Take over jobs of these names.")] = False,
-    prune: Annotated[bool, typer.Option(help="Delete what is no longer in the file.")] = True,
+    adopt: Annotated[
+        bool, typer.Option("--adopt", help="Take over jobs and workflows of these names.")
+    ] = False,
+    prune: Annotated[
+        bool, typer.Option(help="Delete jobs and workflows that are no longer in the file.")
+    ] = True,
 ) -> None:
-    """Sync the server's jobs with a file: shows the plan, asks, applies it.
+    """Sync the server's jobs, workflows and calendars with a file: shows the plan, asks, applies it.
 
     The plan names each field that changes, and the fire times that come and go.
 
-    The file has an `owner` and `jobs`. Only what was applied under that owner is ever deleted.
+    The file has an `owner`, and `jobs`, `workflows` and `calendars`. Only jobs and workflows that were
+    applied under that owner are ever deleted; calendars are not.
 
     Examples:
     ```
@@ -50,9 +57,11 @@ def apply(
 def export(
     talk: Talk,
     owner: Annotated[str, typer.Option(help="Under which owner to apply the file later.")] = "export",
-    tag: Annotated[str | None, typer.Option(help="Only jobs with this tag.")] = None,
+    tag: Annotated[
+        str | None, typer.Option(help="Only jobs and workflows with this tag, and the calendars they name.")
+    ] = None,
 ) -> None:
-    """Print the jobs that are active or paused as a file for `gnomon apply`.
+    """Print calendars, and the jobs and workflows that are active or paused, as a file for `gnomon apply`.
 
     Examples:
     ```
@@ -60,14 +69,39 @@ def export(
     ```
     """
     jobs = list(talk.server.pages("/v1/jobs", "jobs", limit=None))
-    names = {job["job_id"]: job["name"] for job in jobs}
-    chosen = [
-        form_of(_exported(job, names), name=job["name"])
-        for job in sorted(jobs, key=lambda job: str(job["name"]))
-        if job["status"] in ("ACTIVE", "PAUSED") and (tag is None or tag in job["tags"])
-    ]
+    dags = list(talk.server.pages("/v1/dags", "dags", limit=None))
+    names = {job["job_id"]: job["name"] for job in jobs} | {dag["dag_id"]: dag["name"] for dag in dags}
+    chosen, workflows = _chosen(jobs, tag), _chosen(dags, tag)
+    named = {one["schedule"].get("calendar") for one in (*chosen, *workflows)}
+    document: dict[str, Any] = {"owner": owner}
+    if calendars := _calendars(talk, None if tag is None else named):
+        document["calendars"] = calendars
+    if workflows:
+        document["workflows"] = [_without_marks(definition_of(talk.server, dag)) for dag in workflows]
+    document["jobs"] = [form_of(_exported(job, names), name=job["name"]) for job in chosen]
     output = Output.YAML if talk.output is Output.TABLE else talk.output
-    show_plain({"owner": owner, "jobs": chosen}, output)
+    show_plain(document, output)
+
+
+def _chosen(found: list[dict[str, Any]], tag: str | None) -> list[dict[str, Any]]:
+    live = [one for one in found if one["status"] in ("ACTIVE", "PAUSED")]
+    fitting = [one for one in live if tag is None or tag in one["tags"]]
+    return sorted(fitting, key=lambda one: str(one["name"]))
+
+
+def _calendars(talk: Talk, named: set[str | None] | None) -> list[dict[str, Any]]:
+    """Those of these names, or all of them."""
+    known = [one["name"] for one in talk.server.pages("/v1/calendars", "calendars", limit=None)]
+    wanted = [name for name in known if named is None or name in named]
+    kept = [talk.server.get(path_of("calendars", name)) for name in wanted]
+    return [{"name": one["name"], "dates": one["dates"]} for one in kept]
+
+
+def _without_marks(definition: dict[str, Any]) -> dict[str, Any]:
+    """Whose it was is not said, as for jobs."""
+    tags = [tag for tag in definition.get("tags") or [] if not tag.startswith(MARK)]
+    plain = {word: value for word, value in definition.items() if word != "tags"}
+    return plain | ({"tags": tags} if tags else {})
 
 
 def carry_out(talk: Talk, manifest: Manifest, *, adopt: bool, prune: bool, dry_run: bool, yes: bool) -> None:
@@ -91,10 +125,13 @@ def _show(talk: Talk, steps: Sequence[Step]) -> None:
     for step in steps:
         if step.action is Action.KEEP:
             continue
-        say(f"{_SIGNS[step.action]} {printable(step.name)}")
+        say(f"{_SIGNS[step.action]} {printable(step.title)}")
         for field, (before, after) in step.changes.items():
             for change in changes_between(before, after, field):
                 say(printable(f"    {change}"))
+        for sign, days in (("-", step.dates_removed), ("+", step.dates_added)):
+            for day in days:
+                say(printable(f"    {sign} excludes {day}"))
         for sign, fires in (("-", step.fires_removed), ("+", step.fires_added)):
             for at in fires:
                 say(printable(f"    {sign} fires {at}"))

@@ -75,7 +75,7 @@ def create(
 @app.command("list")
 @talks
 def list_backfills(talk: Talk, dag: Dag, limit: Limit = None) -> None:
-    """The backfills of a workflow, newest first."""
+    """List the backfills of a workflow, newest first."""
     path = path_of("dags", dag_id_of(talk, dag), "backfills")
     talk.show_list(path, "backfills", BACKFILLS, limit=limit)
 
@@ -83,7 +83,7 @@ def list_backfills(talk: Talk, dag: Dag, limit: Limit = None) -> None:
 @app.command()
 @talks
 def show(talk: Talk, backfill: Backfill) -> None:
-    """A backfill and its runs, oldest first."""
+    """Show a backfill and its runs, oldest first."""
     found = talk.server.get(path_of("backfills", backfill))
     runs = _runs(talk, backfill)
     if talk.output is not Output.TABLE:
@@ -97,21 +97,21 @@ def show(talk: Talk, backfill: Backfill) -> None:
 @app.command()
 @talks
 def pause(talk: Talk, backfill: Backfill) -> None:
-    """No more runs begin. Those under way go on."""
+    """Pause a backfill: no more runs begin. Those under way go on."""
     talk.show(talk.server.post(path_of("backfills", backfill, "pause")))
 
 
 @app.command()
 @talks
 def resume(talk: Talk, backfill: Backfill) -> None:
-    """Go on with the next times."""
+    """Resume a paused backfill: it goes on with the next times."""
     talk.show(talk.server.post(path_of("backfills", backfill, "resume")))
 
 
 @app.command()
 @talks
 def cancel(talk: Talk, backfill: Backfill) -> None:
-    """What has not begun never will, and runs under way are cancelled."""
+    """Cancel a backfill: what has not begun never will, and runs under way are cancelled."""
     talk.show(talk.server.post(path_of("backfills", backfill, "cancel")))
 
 

@@ -51,7 +51,7 @@ Note = Annotated[str, typer.Option(help="Why; it is kept.")]
 @app.command()
 @talks
 def show(talk: Talk, run: Run) -> None:
-    """A run and its tasks."""
+    """Show a run of a workflow and its tasks."""
     found = talk.server.get(path_of("dag-runs", run))
     tasks = _tasks(talk, run)
     if talk.output is not Output.TABLE:
@@ -65,7 +65,7 @@ def show(talk: Talk, run: Run) -> None:
 @app.command()
 @talks
 def watch(talk: Talk, run: Run) -> None:
-    """A line for each task that moves on, until the run has ended. Exit code 0 if it completed, else 1.
+    """Print a line for each task that moves on, until the run has ended. Exit code 0 if it completed, else 1.
 
     Where it waits for somebody, a line on stderr says for what, and names the commands.
     """
@@ -92,42 +92,42 @@ def watch(talk: Talk, run: Run) -> None:
 @app.command()
 @talks
 def cancel(talk: Talk, run: Run) -> None:
-    """What waits ends, what runs is asked to stop."""
+    """Cancel a run: what waits ends, what runs is asked to stop."""
     talk.show(talk.server.post(path_of("dag-runs", run, "cancel")))
 
 
 @app.command("pause")
 @talks
 def pause_run(talk: Talk, run: Run) -> None:
-    """Nothing new of it begins, nor of the runs inside of it. What runs goes on to its end."""
+    """Pause a run: no more tasks begin in it, nor in the runs inside of it. What runs goes on to its end."""
     talk.show(talk.server.post(path_of("dag-runs", run, "pause")))
 
 
 @app.command()
 @talks
 def resume(talk: Talk, run: Run) -> None:
-    """Go on. Not while a person is asked about a failed task: decide about that one."""
+    """Resume a paused run. Refused while a failed task waits for a decision: retry, skip or fail that one."""
     talk.show(talk.server.post(path_of("dag-runs", run, "resume")))
 
 
 @app.command()
 @talks
 def retry(talk: Talk, run: Run, task: Task) -> None:
-    """A failed task, and all that follows it, anew."""
+    """Run a failed task again, and all tasks that follow it."""
     talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, "retry")))
 
 
 @app.command()
 @talks
 def skip(talk: Talk, run: Run, task: Task) -> None:
-    """Go on as if the branch of this task had not been taken."""
+    """Skip a task: the run goes on as if its branch had not been taken."""
     talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, "skip")))
 
 
 @app.command()
 @talks
 def fail(talk: Talk, run: Run, task: Task) -> None:
-    """A task that made the run pause has failed; the rest goes on without it."""
+    """Decide that a task that made the run pause has failed; the rest goes on without it."""
     talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, "fail")))
 
 
@@ -139,7 +139,7 @@ def succeed(
     task: Task,
     result: Annotated[str | None, typer.Option(metavar="JSON", help="What it would have brought.")] = None,
 ) -> None:
-    """Go on as if a failed task had succeeded, with this result.
+    """Decide that a failed task has succeeded, with this result; the run goes on.
 
     Examples:
     ```
@@ -159,7 +159,7 @@ def rerun(
         list[str] | None, typer.Option("--task", metavar="TASK", help="And all that follows it.")
     ] = None,
 ) -> None:
-    """All that failed, anew; or, with `--task`, that task and all that follows it.
+    """Run all failed tasks again; or, with `--task`, that task and all tasks that follow it.
 
     Examples:
     ```

@@ -96,35 +96,35 @@ def list_dags(
     tag: Annotated[str | None, typer.Option(help="Only with this tag.")] = None,
     limit: Limit = None,
 ) -> None:
-    """The workflows, newest first."""
+    """List the workflows, newest first."""
     talk.show_list("/v1/dags", "dags", DAGS, limit=limit, status=status and status.upper(), tag=tag)
 
 
 @app.command()
 @talks
 def show(talk: Talk, dag: Dag) -> None:
-    """Everything about one workflow, with its definition."""
+    """Show a workflow, with its definition."""
     talk.show(talk.server.get(path_of("dags", dag_id_of(talk, dag))))
 
 
 @app.command("pause")
 @talks
 def pause_dag(talk: Talk, dag: Dag) -> None:
-    """Skip its due times from now on. Its runs go on."""
+    """Pause a workflow: its due times are skipped from now on. Its runs go on."""
     show_dag(talk, talk.server.post(path_of("dags", dag_id_of(talk, dag), "pause")))
 
 
 @app.command()
 @talks
 def resume(talk: Talk, dag: Dag) -> None:
-    """Fire again, from the next time on."""
+    """Resume a paused workflow: it fires again, from the next time on."""
     show_dag(talk, talk.server.post(path_of("dags", dag_id_of(talk, dag), "resume")))
 
 
 @app.command()
 @talks
 def delete(talk: Talk, dag: Dag, yes: Yes = False) -> None:
-    """Its runs are stopped, and its name is free again. Its history stays until retention. Asks first."""
+    """Delete a workflow: its runs are stopped, its name is free again, its history stays. Asks first."""
     path = path_of("dags", dag_id_of(talk, dag))
     confirm(f"Delete the workflow {printable(dag)} and stop all its runs?", yes=yes)
     show_dag(talk, talk.server.delete(path))
@@ -133,7 +133,7 @@ def delete(talk: Talk, dag: Dag, yes: Yes = False) -> None:
 @app.command()
 @talks
 def revisions(talk: Talk, dag: Dag, limit: Limit = None) -> None:
-    """Its revisions, newest first. With `-o json` or `-o yaml`, each with its definition."""
+    """List the revisions of a workflow, newest first; with `-o json` or `-o yaml`, with definitions."""
     path = path_of("dags", dag_id_of(talk, dag), "revisions")
     talk.show_list(path, "revisions", REVISIONS, limit=limit)
 
@@ -146,7 +146,7 @@ def diff(
     old: Annotated[int | None, typer.Option("--from", metavar="REVISION", help="The one before.")] = None,
     new: Annotated[int | None, typer.Option("--to", metavar="REVISION", help="The current one.")] = None,
 ) -> None:
-    """What changed from one revision to another; by default, with the last change.
+    """Show what changed from one revision of a workflow to another; by default, with the last change.
 
     Examples:
     ```
@@ -198,7 +198,7 @@ def send(
     correlation: Annotated[str, typer.Option(help="Which of those that wait for this name.")] = "",
     data: Annotated[str | None, typer.Option(metavar="JSON", help="The result of the tasks.")] = None,
 ) -> None:
-    """Tell the tasks that wait for an event. Says how many there were.
+    """Send an event to the tasks that wait for it. Says how many there were.
 
     Examples:
     ```
@@ -219,6 +219,6 @@ def runs(
     status: Annotated[str | None, typer.Option(help="PENDING, RUNNING, PAUSED, FAILED, ...")] = None,
     limit: Limit = None,
 ) -> None:
-    """Its runs, newest first."""
+    """List the runs of a workflow, newest first."""
     path = path_of("dags", dag_id_of(talk, dag), "runs")
     talk.show_list(path, "runs", DAG_RUNS, limit=limit, status=status and status.upper())

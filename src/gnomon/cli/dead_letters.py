@@ -16,7 +16,7 @@ from gnomon.errors import InvalidInput
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="What ended for good without success: look at it, run it again, forget it.",
+    help="Dead letters: runs that ended for good without success. Look at them, run them again, forget them.",
 )
 
 BATCH = 1000  # What one call takes.
@@ -46,7 +46,7 @@ All = Annotated[bool, typer.Option("--all", help="All of them.")]
 @app.command("list")
 @talks
 def list_letters(talk: Talk, job: OfJob = None, limit: Limit = None) -> None:
-    """The dead letters, newest first."""
+    """List the dead letters, newest first."""
     of_job = None if job is None else talk.job_or_dag_id(job)
     talk.show_list("/v1/dlq", "dead_letters", LETTERS, limit=limit, job_id=of_job)
 
@@ -54,7 +54,7 @@ def list_letters(talk: Talk, job: OfJob = None, limit: Limit = None) -> None:
 @app.command()
 @talks
 def show(talk: Talk, run: Annotated[str, typer.Argument(metavar="RUN", help="The id of the run.")]) -> None:
-    """One dead letter."""
+    """Show a dead letter."""
     talk.show(talk.server.get(path_of("dlq", run)))
 
 
@@ -67,7 +67,7 @@ def redrive(
     everything: All = False,
     revision: AtRevisionOption = AtRevision.NEWEST,
 ) -> None:
-    """Run again what died, as new runs with the same input. One that was redriven before is not again.
+    """Run dead letters again, as new runs with the same input. Each is redriven at most once.
 
     Of a task of a workflow, the run goes on from it.
 

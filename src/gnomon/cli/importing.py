@@ -16,7 +16,7 @@ from gnomon.cli.talking import Talk, Yes, talks
 from gnomon.cli.terminal import printable, say
 from gnomon.errors import ServerRefused
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Jobs from elsewhere.")
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Import jobs from elsewhere.")
 
 FIRES = 3
 

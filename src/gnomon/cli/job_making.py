@@ -91,7 +91,7 @@ def update(
     file: File = None,
     if_version: Version = None,
 ) -> None:
-    """Change what is given; the rest stays. `--set FIELD=null` takes something back.
+    """Change the fields of a job that are given; the rest stays. `--set FIELD=null` takes one back.
 
     Examples:
     ```

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ import msgspec
 import typer
 
 from gnomon.cli import yaml_files
+from gnomon.core.instants import instant_text, parse_instant
 from gnomon.core.json_text import parse_json
 from gnomon.errors import InvalidInput
 
@@ -83,6 +85,16 @@ def duration(text: str, *, field: str) -> float:
         raise InvalidInput(field, f"{text!r} is not a duration such as 90, 90s, 5m, 2h or 1d.")
     seconds = float(found[1]) * _UNITS[found[2]]
     return int(seconds) if seconds.is_integer() else seconds
+
+
+def moment(text: str, *, now: datetime, field: str) -> str:
+    """An instant as it is, or a duration before now: `2h`. Raises InvalidInput."""
+    if _DURATION.fullmatch(text):
+        try:
+            return instant_text(now - timedelta(seconds=duration(text, field=field)))
+        except OverflowError:
+            raise InvalidInput(field, f"{text!r} is longer ago than the year 1.") from None
+    return instant_text(parse_instant(text, field=field))
 
 
 def read_json(text: str, *, field: str) -> Any:

@@ -54,7 +54,7 @@ def list_jobs(
     ] = None,
     limit: Limit = None,
 ) -> None:
-    """The jobs, newest first.
+    """List the jobs, newest first.
 
     Examples:
     ```
@@ -69,21 +69,21 @@ def list_jobs(
 @app.command()
 @talks
 def show(talk: Talk, job: Job) -> None:
-    """Everything about one job, with what runs of it now and what ended last."""
+    """Show a job, with what runs of it now and what ended last."""
     talk.show(talk.server.get(talk.job_path(job)))
 
 
 @app.command()
 @talks
 def pause(talk: Talk, job: Job) -> None:
-    """Skip its due times from now on. What waits and runs goes on."""
+    """Pause a job: its due times are skipped from now on. What waits and runs goes on."""
     _act(talk, job, "pause")
 
 
 @app.command()
 @talks
 def resume(talk: Talk, job: Job) -> None:
-    """Fire again, from the next time on."""
+    """Resume a paused job: it fires again, from the next time on."""
     _act(talk, job, "resume")
 
 
@@ -103,7 +103,7 @@ def trigger(
     ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Until it has ended; fail if it did.")] = False,
 ) -> None:
-    """Run it now, or when you say, whatever its schedule says.
+    """Run a job now, or at a given time, whatever its schedule says.
 
     Examples:
     ```
@@ -126,7 +126,7 @@ def trigger(
 @app.command()
 @talks
 def cancel(talk: Talk, job: Job, yes: Yes = False) -> None:
-    """Stop it for good: what waits ends, what runs is asked to stop. Asks first."""
+    """Stop a job for good: what waits ends, what runs is asked to stop. Asks first."""
     path = talk.job_path(job)
     confirm(f"Cancel the job {job} and all its runs?", yes=yes)
     _outcome(talk, talk.server.post(f"{path}/cancel"))
@@ -135,7 +135,7 @@ def cancel(talk: Talk, job: Job, yes: Yes = False) -> None:
 @app.command()
 @talks
 def delete(talk: Talk, job: Job, yes: Yes = False, if_version: Version = None) -> None:
-    """Like cancel, and its name is free again. Its history stays until retention. Asks first."""
+    """Delete a job: like cancel, and its name is free again. Its history stays for a while. Asks first."""
     path = talk.job_path(job)
     confirm(f"Delete the job {job} and end all its runs?", yes=yes)
     _outcome(talk, talk.server.delete(path, version=if_version))
@@ -151,7 +151,7 @@ def preview(
     every: Every = None,
     limit: Limit = None,
 ) -> None:
-    """The next times of a job, or of a schedule that is no job yet, with notes where the clock jumps.
+    """Show the next times of a job, or of a schedule that no job has yet, with notes where the clock jumps.
 
     Examples:
     ```
@@ -173,7 +173,7 @@ def preview(
 @app.command()
 @talks
 def explain(talk: Talk, job: Job) -> None:
-    """Every reason why it does not run now. None: one of its runs is next."""
+    """Explain why a job does not run now: every reason. None: one of its runs is next."""
     found = talk.server.get(talk.job_path(job, "explain"))
     rows = [{"run": None, **reason} for reason in found["reasons"]]
     for run in found["executions"]:
@@ -184,7 +184,7 @@ def explain(talk: Talk, job: Job) -> None:
 @app.command()
 @talks
 def history(talk: Talk, job: Job, limit: Limit = None) -> None:
-    """Every time that has come, newest first, and whether it fired or why not."""
+    """List the times of a job that have come, newest first, and whether each fired or why not."""
     talk.show_list(talk.job_path(job, "occurrences"), "occurrences", OCCURRENCES, limit=limit)
 
 

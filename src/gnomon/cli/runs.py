@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
 from gnomon.cli.exits import FAILED, UNKNOWN
-from gnomon.cli.job_options import duration
+from gnomon.cli.job_options import duration, moment
 from gnomon.cli.naming import run_ids
 from gnomon.cli.showing import Columns, Output, note
 from gnomon.cli.talking import Limit, Talk, path_of, pause, talks
@@ -64,24 +65,34 @@ def list_runs(
         str | None, typer.Option(metavar="JOB", help="Only those of this job or workflow.")
     ] = None,
     status: Annotated[str | None, typer.Option(help="QUEUED, RUNNING, FAILED, ...")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Made then or later: 2h ago as `2h`, or RFC 3339.")
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Made before then: as --since.")] = None,
     limit: Limit = None,
 ) -> None:
-    """The runs, newest first.
+    """List the runs, newest first.
 
     Examples:
     ```
-    gnomon run list --job report --status FAILED
+    gnomon run list --job report --status FAILED --since 2h
+    gnomon run list --since 2030-01-01T00:00:00Z --until 2030-01-02T00:00:00Z
     ```
     """
+    now = datetime.now(UTC)
+    made = {
+        word: None if text is None else moment(text, now=now, field=f"--{word}")
+        for word, text in (("since", since), ("until", until))
+    }
     of_job = None if job is None else talk.job_or_dag_id(job)
     status = status and status.upper()
-    talk.show_list("/v1/executions", "executions", RUNS, limit=limit, job_id=of_job, status=status)
+    talk.show_list("/v1/executions", "executions", RUNS, limit=limit, job_id=of_job, status=status, **made)
 
 
 @app.command()
 @talks
 def show(talk: Talk, run: Run) -> None:
-    """Everything about one run, and its attempts."""
+    """Show a run and its attempts."""
     found = talk.server.get(path_of("executions", run))
     attempts = talk.server.get(path_of("executions", run, "attempts"))["attempts"]
     if talk.output is not Output.TABLE:
@@ -100,7 +111,7 @@ def logs(
     run: Run,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run has ended.")] = False,
 ) -> None:
-    """What it wrote, all attempts in order. With `-o json`, an object a line.
+    """Print what a run wrote, all attempts in order. With `-o json`, an object a line.
 
     Examples:
     ```
@@ -123,14 +134,14 @@ def logs(
 @app.command()
 @talks
 def cancel(talk: Talk, run: Run) -> None:
-    """End it if it waits, ask it to stop if it runs. What has ended stays as it is."""
+    """Cancel a run: it ends if it waits, and is asked to stop if it runs. What has ended stays as it is."""
     talk.show(talk.server.post(path_of("executions", run, "cancel")))
 
 
 @app.command()
 @talks
 def retry(talk: Talk, run: Run, revision: AtRevisionOption = AtRevision.NEWEST) -> None:
-    """Run an ended one again, as a new run with the same input.
+    """Run an ended run again, as a new run with the same input.
 
     Of a task of a workflow, the run goes on from it.
     """
@@ -140,7 +151,7 @@ def retry(talk: Talk, run: Run, revision: AtRevisionOption = AtRevision.NEWEST) 
 @app.command()
 @talks
 def explain(talk: Talk, run: Run) -> None:
-    """Every reason why it does not run now. None: a live worker gets it at its next claim."""
+    """Explain why a run does not run now: every reason. None: a live worker gets it at its next claim."""
     found = talk.server.get(path_of("executions", run, "explain"))
     rows = [{"run": run, **reason} for reason in found["reasons"]]
     for task in found["executions"]:
@@ -155,7 +166,7 @@ def wait(
     run: Run,
     timeout: Annotated[str | None, typer.Option(metavar="DURATION", help="How long at most.")] = None,
 ) -> None:
-    """Wait until it has ended, and show it. Exit code 0 if it completed, 1 if not, 3 if the time is over.
+    """Wait until a run has ended, and show it. Exit code 0 if it completed, 1 if not, 3 if the time is over.
 
     Examples:
     ```

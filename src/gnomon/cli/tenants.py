@@ -18,7 +18,7 @@ NO_LIMIT = "none"
 @app.command()
 @talks
 def show(talk: Talk) -> None:
-    """The tenant that the key belongs to, and its limit."""
+    """Show the tenant that the key belongs to, and its limit."""
     talk.show(talk.server.get("/v1/tenant"))
 
 
@@ -30,7 +30,7 @@ def limit(
         str, typer.Argument(metavar="NUMBER", help=f"How many runs at once, or `{NO_LIMIT}`.")
     ],
 ) -> None:
-    """Let no more run at once, over all jobs and workers. What runs goes on.
+    """Limit how many runs there are at once, over all jobs and workers. What runs goes on.
 
     Examples:
     ```

@@ -28,21 +28,21 @@ Worker = Annotated[str, typer.Argument(metavar="WORKER", help="The name of a wor
 @app.command("list")
 @talks
 def list_workers(talk: Talk, limit: Limit = None) -> None:
-    """The workers by name. DEAD: it sent no heartbeat for a minute, and did not say good-bye."""
+    """List the workers by name. DEAD: it sent no heartbeat for a minute, and did not say good-bye."""
     talk.show_list("/v1/workers", "workers", WORKERS, limit=limit)
 
 
 @app.command()
 @talks
 def show(talk: Talk, worker: Worker) -> None:
-    """Everything about one worker."""
+    """Show a worker."""
     talk.show(talk.server.get(path_of("workers", worker)))
 
 
 @app.command()
 @talks
 def drain(talk: Talk, worker: Worker) -> None:
-    """Let it take nothing new. What it runs goes on, and so does its process; `undrain` undoes it."""
+    """Drain a worker: it takes nothing new. What it runs goes on, and its process; `undrain` undoes it."""
     talk.show_many([talk.server.post(path_of("workers", worker, "drain"))], WORKERS)
 
 

@@ -199,13 +199,15 @@ class Executions:
         *,
         job_id: JobId | None = None,
         status: ExecutionStatus | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
         limit: int = PAGE_LIMIT_DEFAULT,
         after: UUID | None = None,
     ) -> Page[Execution]:
-        """Newest first."""
+        """Newest first; of those made from `since` on and before `until`."""
         return await self._executions.page(
             self._own.tenant_id,
-            ExecutionFilter(job_id, status),
+            ExecutionFilter(job_id, status, since, until),
             now=self._own.clock.now(),
             limit=limit,
             after=after,

@@ -29,7 +29,7 @@ def uuid7(unix_ms: int, tail: int) -> UUID:
 
 def first_id_of(instant: datetime) -> UUID:
     """The smallest UUIDv7 of an instant: where a partition or a time filter begins."""
-    return UUID(int=((instant - EPOCH) // MILLISECOND) << 80)
+    return UUID(int=max(0, (instant - EPOCH) // MILLISECOND) << 80)
 
 
 def derived_id(now: datetime, origin: UUID, *parts: int, place: int) -> UUID:

@@ -45,8 +45,12 @@ class JobFilter:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionFilter:
+    """`since` and `until` (exclusive) are of when it was made, to the millisecond, which its id holds."""
+
     job_id: JobId | None = None
     status: ExecutionStatus | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 class LogLevel(Choice):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import cast
 from uuid import UUID
 
@@ -23,6 +23,7 @@ from gnomon.core.execution import (
 from gnomon.core.explaining import Place
 from gnomon.core.gates import gate, slots
 from gnomon.core.idempotency import Idempotency
+from gnomon.core.ids import EPOCH, first_id_of
 from gnomon.core.job import Job, JobId, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Offer, Renewed
 from gnomon.core.lifecycle import Change
@@ -194,6 +195,8 @@ class ModelExecutions:
             (one.id, one)
             for one in seen
             if wanted.job_id in (None, one.job_id) and wanted.status in (None, one.status)
+            if wanted.since is None or one.id >= first_id_of(wanted.since)
+            if wanted.until is None or made_before(one.id, wanted.until)
         ]
         return page_of(fitting, limit=limit, after=after)
 
@@ -323,3 +326,8 @@ def _in_few_words(run: Run) -> RecentRun:
         run.finished_at,
         run.due if status is None else None,
     )
+
+
+def made_before(id: UUID, instant: datetime) -> bool:
+    """A part of a millisecond counts as a whole."""
+    return (id.int >> 80) * timedelta(milliseconds=1) < instant - EPOCH

@@ -13,9 +13,9 @@ from rich.text import Text
 from gnomon.cli.applying import _show, changes_between
 from gnomon.cli.exits import line
 from gnomon.cli.graphs import graph_of, mermaid_of, svg_of
-from gnomon.cli.planning import Action, Step
 from gnomon.cli.runs import _tell
 from gnomon.cli.showing import Output, _fitted, show_many, show_one
+from gnomon.cli.steps import Action, Step
 from gnomon.cli.talking import Talk
 from gnomon.cli.terminal import Screen, json_text, printable, visible, yaml_text
 from gnomon.cli.trees import tree_of

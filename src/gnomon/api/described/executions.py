@@ -189,7 +189,7 @@ FIELDS: Fields = {
 }
 _AGAIN = {"The newest revision": {}, "The revision that it had": {"revision": "original"}}
 CALLS: Calls = {
-    "list_executions": Told("List executions", parameters={"job_id": _OF_JOB}),
+    "list_executions": Told("List executions", parameters={"job_id": _OF_JOB, **often.PERIOD}),
     "get_execution": Told("Get an execution"),
     "list_attempts": Told("List the attempts of an execution"),
     "cancel_execution": Told("Cancel an execution"),

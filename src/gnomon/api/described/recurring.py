@@ -126,3 +126,7 @@ NEXT_RUN_SKIP = word(
     SkipReason.CALENDAR,
     [SkipReason.CALENDAR],
 )
+PERIOD = {
+    "since": instant("Only executions made at this instant or later, with an offset.", EARLIER),
+    "until": instant("Only executions made before this instant, with an offset.", ENDED),
+}

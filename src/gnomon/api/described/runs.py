@@ -109,7 +109,7 @@ CALLS: Calls = {
         refusals=(IllegalTransition,),
         takes_key=True,
     ),
-    "list_executions_of_job": Told("List the executions of a job"),
+    "list_executions_of_job": Told("List the executions of a job", parameters=often.PERIOD),
     "list_occurrences": Told("List the times of a job, and what became of each"),
     "explain_job": Told("Explain why a job does not run"),
 }

@@ -2,7 +2,7 @@
 -- a job that never ran.
 SELECT * FROM (
     SELECT * FROM current_executions
-    WHERE job_id = :job_id AND id < :after
+    WHERE job_id = :job_id AND id < :after AND id >= :first
       AND (CAST(:outcome AS text) IS NULL OR outcome = CAST(:outcome AS text))
     ORDER BY id DESC
     LIMIT :limit
