@@ -8,6 +8,8 @@ from random import Random
 from struct import pack
 from uuid import UUID
 
+from gnomon.core.instants import MICROSECOND
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 
@@ -30,6 +32,15 @@ def uuid7(unix_ms: int, tail: int) -> UUID:
 def first_id_of(instant: datetime) -> UUID:
     """The smallest UUIDv7 of an instant: where a partition or a time filter begins."""
     return UUID(int=max(0, (instant - EPOCH) // MILLISECOND) << 80)
+
+
+def ids_made(since: datetime | None, until: datetime | None) -> tuple[UUID, UUID]:
+    """The first id made from `since` on, and the first one that is not made before `until`.
+
+    A part of a millisecond counts as a whole.
+    """
+    end = UUID(int=2**128 - 1) if until is None else first_id_of(until + MILLISECOND - MICROSECOND)
+    return UUID(int=0) if since is None else first_id_of(since), end
 
 
 def derived_id(now: datetime, origin: UUID, *parts: int, place: int) -> UUID:

@@ -16,8 +16,6 @@ from gnomon.core.execution import (
     NewExecution,
 )
 from gnomon.core.idempotency import Idempotency
-from gnomon.core.ids import MILLISECOND, first_id_of
-from gnomon.core.instants import MICROSECOND
 from gnomon.core.job import TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.limits import check_batch, check_limit
@@ -32,7 +30,7 @@ from gnomon.store.gates import Gates, note_unbegun
 from gnomon.store.lanes import Lanes
 from gnomon.store.prospects import Prospects
 from gnomon.store.revisions import Revisions
-from gnomon.store.rows import FIRST_ID, LAST_ID, Hold, attempt_of, execution_of, is_possible
+from gnomon.store.rows import FIRST_ID, Hold, attempt_of, bounds, execution_of, is_possible
 from gnomon.store.run_ends import WentOn
 from gnomon.store.runs import SqlRuns
 
@@ -275,8 +273,7 @@ class SqlExecutions:
             job_id=wanted.job_id or FIRST_ID,
             any_job=wanted.job_id is None,
             outcome=wanted.status,
-            after=_before(wanted.until, after or LAST_ID),
-            first=FIRST_ID if wanted.since is None else first_id_of(wanted.since),
+            **bounds(wanted, after),
             now=now,
             limit=limit + 1,
         )
@@ -290,11 +287,6 @@ class SqlExecutions:
     async def _settled(self, claims: Sequence[Claim]) -> Mapping[Claim, str]:
         rows = await self._database.read("settled", _held(claims))
         return {Claim(row["execution_id"], row["claim"]): row["attempt"] for row in rows}
-
-
-def _before(until: datetime | None, after: UUID) -> UUID:
-    """A list goes backwards: it begins at the first of the two. A part of a millisecond counts as a whole."""
-    return after if until is None else min(after, first_id_of(until + MILLISECOND - MICROSECOND))
 
 
 def _wanted(wanted: Iterable[UUID]) -> Rows:

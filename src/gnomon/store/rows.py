@@ -24,8 +24,10 @@ from gnomon.core.execution import (
     WaitsFor,
     WorkerId,
 )
+from gnomon.core.ids import ids_made
 from gnomon.core.job import Definition, Delivery, Job, JobId, JobStatus, Revision, TenantId
 from gnomon.core.lease import Claim, Leased
+from gnomon.core.records import ExecutionFilter
 from gnomon.core.retry import RetryPolicy
 from gnomon.core.schedule import Schedule
 from gnomon.core.shown import ShownJob
@@ -37,6 +39,12 @@ INTEGER_MAX = 2**31 - 1  # What an integer column of PostgreSQL holds.
 # A job that is due is read again and again, and most jobs say the same about retries, tags and the like.
 # To read a schedule costs more than to fire it.
 TEXTS_REMEMBERED = 4096
+
+
+def bounds(wanted: ExecutionFilter, after: UUID | None) -> dict[str, UUID]:
+    """Between which ids a page of executions lies: a list goes backwards, from the smaller end."""
+    first, end = ids_made(wanted.since, wanted.until)
+    return {"first": first, "after": min(after or LAST_ID, end)}
 
 
 def names_text(names: Collection[str]) -> str:
