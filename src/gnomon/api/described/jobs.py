@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from gnomon.api.described import recurring as often
-from gnomon.api.described.call import Calls, Told
+from gnomon.api.described.call import Calls, Refusal, Told
 from gnomon.api.described.field import (
     NUMBER_MAX,
     Fields,
@@ -36,6 +36,7 @@ from gnomon.core.job import Delivery, JobStatus
 from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.retry import ATTEMPTS_MAX, BACKOFF_MAX, MULTIPLIER_MAX, RETRY_ON_MAX, Backoff
 from gnomon.errors import (
+    CalendarNotFound,
     IllegalTransition,
     InvalidCron,
     InvalidDependency,
@@ -193,11 +194,11 @@ _REPORT = {
     "timezone": "Europe/Berlin",
     "payload": {"url": "https://example.com/report", "method": "POST"},
 }
-_WHEN = (InvalidCron, InvalidTimezone, InvalidDependency, JobNotFound)
+_WHEN = (InvalidCron, InvalidTimezone, InvalidDependency, JobNotFound, CalendarNotFound)
 
 
-def _act(summary: str) -> Told:
-    return Told(summary, refusals=(IllegalTransition, JobFired), takes_version=True, tags=True)
+def _act(summary: str, *more: Refusal) -> Told:
+    return Told(summary, refusals=(IllegalTransition, JobFired, *more), takes_version=True, tags=True)
 
 
 CALLS: Calls = {
@@ -257,6 +258,6 @@ CALLS: Calls = {
     ),
     "delete_job": _act("Delete a job"),
     "pause_job": _act("Pause a job"),
-    "resume_job": _act("Resume a job"),
+    "resume_job": _act("Resume a job", CalendarNotFound),
     "cancel_job": _act("Cancel a job"),
 }

@@ -27,7 +27,7 @@ from gnomon.core.dst import Fold, Gap
 from gnomon.core.occurrence import SkipReason
 from gnomon.core.preview import PREVIEW_LIMIT_MAX
 from gnomon.core.schedule import Misfire, Overlap
-from gnomon.errors import InvalidCron, InvalidTimezone
+from gnomon.errors import CalendarNotFound, InvalidCron, InvalidTimezone
 
 _ZERO = timedelta(0)
 _CRON = "0 9 * * MON-FRI"
@@ -186,8 +186,8 @@ CALLS: Calls = {
             "Weekdays at nine in Berlin": {"cron": _CRON, "timezone": "Europe/Berlin", "limit": 5},
             "Every quarter of an hour, nested": {"schedule": {"type": "interval", "every_seconds": 900}},
         },
-        refusals=(InvalidCron, InvalidTimezone),
+        refusals=(InvalidCron, InvalidTimezone, CalendarNotFound),
     ),
-    "preview_job": Told("Preview a job", parameters={"limit": LIMIT}),
+    "preview_job": Told("Preview a job", parameters={"limit": LIMIT}, refusals=(CalendarNotFound,)),
 }
 FIRES = count("How often its schedule has fired.", 42)

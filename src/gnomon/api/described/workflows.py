@@ -253,7 +253,7 @@ CALLS: Calls = {
     ),
     "delete_dag": Told("Delete a workflow", refusals=_ACTS, tags=True),
     "pause_dag": Told("Pause a workflow", refusals=_ACTS, tags=True),
-    "resume_dag": Told("Resume a workflow", refusals=_ACTS, tags=True),
+    "resume_dag": Told("Resume a workflow", refusals=(*_ACTS, CalendarNotFound), tags=True),
     "trigger_dag": Told(
         "Run a workflow",
         bodies={"As it is": {}, "With another configuration": {"config": {"day": "tuesday"}}},
