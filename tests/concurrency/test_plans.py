@@ -291,6 +291,7 @@ async def read_every_page(store: SqlStore) -> None:
     await store.schedules.occurrences(DEFAULT_TENANT, job_id, limit=50)
     await store.executions.latest_attempts(DEFAULT_TENANT, ExecutionId(middle), limit=50)
     await workflow_plans.read_every_page_of_workflows(store)
+    await store.reports.unrunnable.find(now=NOW, due_before=NOW + MINUTE)
 
 
 # Takes a snapshot, lets ten thousand rows come and go, and tells the planner that nothing is left.

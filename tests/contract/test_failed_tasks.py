@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from gnomon.core.dag import FailedTask
-from gnomon.core.document import JSON
+from gnomon.core.dag import Brought, FailedTask, TaskItem
+from gnomon.core.document import JSON, Document
+from gnomon.core.execution import ExecutionStatus
 from gnomon.core.job import DEFAULT_TENANT
 from gnomon.core.run_state import TaskStatus
 from gnomon.store.workflows import WorkflowStore
@@ -43,3 +44,32 @@ async def test_an_item_that_failed_is_named_while_the_others_run(flows: Workflow
     assert await flows.runs.failed_tasks(DEFAULT_TENANT, run_id, limit=10) == [
         FailedTask(1, TaskStatus.RELEASED, BROKEN.failure, each.executions[1], 1, 1, 2, 1)
     ]
+
+
+async def test_items_are_told_with_where_they_are_and_what_they_brought(flows: WorkflowStore) -> None:
+    fan_out: list[JSON] = [{**task, "max_retries": 0} for task in LIST_AND_EACH]  # type: ignore[dict-item]
+    run_id = await start_run(flows, await create_dag(flows, fan_out))
+    await finish(flows, (await claimed(flows, run_id))["list"], outcome=with_result([1, 2, 3, 4]))
+    [_, each] = await all_tasks(flows, run_id)
+    first, second, third, fourth = each.executions
+    items = {one.claim.execution_id: one for one in await claim(flows, limit=3)}
+    await finish(flows, items[first], outcome=with_result({"rows": 7}))
+    await finish(flows, items[second], outcome=BROKEN)
+
+    [listed, each] = await all_tasks(flows, run_id)
+
+    assert (listed.items, listed.failed_execution, each.failed_execution) == ((), None, second)
+    assert each.items == [
+        TaskItem(0, first, ExecutionStatus.COMPLETED, 1),
+        TaskItem(1, second, ExecutionStatus.FAILED, 1),
+        TaskItem(2, third, ExecutionStatus.RUNNING, 1),
+        TaskItem(3, fourth, ExecutionStatus.PENDING, 1),
+    ]
+    brought = await flows.runs.brought(DEFAULT_TENANT, each.executions, bytes_max=10)
+    assert brought == {
+        first: Brought(Document('{"rows":7}'), False, None),
+        second: Brought(None, False, BROKEN.failure),
+    }
+    short = await flows.runs.brought(DEFAULT_TENANT, each.executions, bytes_max=9)
+    assert short[first] == Brought(None, True, None)
+    assert await flows.runs.brought(await other_tenant(flows), each.executions, bytes_max=10) == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -14,8 +15,10 @@ from gnomon.api.ids import run_id as read_run_id
 from gnomon.api.policy import READS
 from gnomon.api.reading import Answer
 from gnomon.client.runs import NamedTask
-from gnomon.core.dag import Hold, Run, task_id
+from gnomon.core.dag import Brought, Hold, Run, TaskItem, task_id
+from gnomon.core.execution import ExecutionId
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
+from gnomon.core.run_state import TaskStatus
 from gnomon.errors import InvalidInput
 
 
@@ -27,10 +30,24 @@ class HoldAnswer(Answer):
     until: datetime | None
 
 
-class TaskAnswer(Answer):
-    """A task of a run, in its current round. `result` is one that no execution brought.
+class ItemAnswer(Answer):
+    """An item of a fan-out. `PENDING`: it has not begun."""
 
-    Of a fan-out: the first start, the last end, the most attempts, and what the first item that failed says.
+    item: int
+    execution_id: str
+    status: str
+    attempt_number: int
+    result: Any
+    result_is_left_out: bool
+    error: Trouble | None
+
+
+class TaskAnswer(Answer):
+    """A task of a run, in its current round.
+
+    `result` is what its execution brought, or what a person, an event or a branch gave it. One that is longer
+    than 4 KiB is left out: the execution has it. Of a fan-out: the first start, the last end, the most
+    attempts, what the first item that failed says, and up to a hundred items, those that failed first of all.
     """
 
     task_id: str
@@ -45,8 +62,11 @@ class TaskAnswer(Answer):
     completed_at: datetime | None
     waits_for: HoldAnswer | None
     result: Any
+    result_is_left_out: bool
     error: Trouble | None
     error_message: str | None
+    failed_execution_id: str | None
+    items: list[ItemAnswer]
 
 
 class TaskPage(Answer):
@@ -67,11 +87,14 @@ async def list_run_tasks(
     run = await request.verbs.runs.get(read_run_id(dag_run_id))
     found = await request.verbs.runs.tasks(run, limit=limit, after=after)
     following = found[-1].run.task if len(found) == limit and found[-1].run.task + 1 < run.tasks else None
-    return TaskPage(tasks=[_task(run, one) for one in found], next_after=following)
+    brought = await request.verbs.runs.brought(found)
+    return TaskPage(tasks=[_task(run, one, brought) for one in found], next_after=following)
 
 
-def _task(of: Run, one: NamedTask) -> TaskAnswer:
+def _task(of: Run, one: NamedTask, brought: Mapping[ExecutionId, Brought]) -> TaskAnswer:
     run = one.run
+    has_own = run.state.status is TaskStatus.COMPLETED and run.result is None and not run.items
+    own = brought.get(run.executions[0]) if has_own and run.executions else None
     return TaskAnswer(
         task_id=str(task_id(of.dag_id, one.name)),
         name=one.name,
@@ -84,9 +107,24 @@ def _task(of: Run, one: NamedTask) -> TaskAnswer:
         started_at=run.started_at,
         completed_at=run.finished_at,
         waits_for=None if run.hold is None else _hold(run.hold),
-        result=raw(run.result),
+        result=raw(run.result if own is None else own.result),
+        result_is_left_out=own is not None and own.is_left_out,
         error=trouble(one.failure),
         error_message=None if one.failure is None else one.failure.message,
+        failed_execution_id=None if run.failed_execution is None else str(run.failed_execution),
+        items=[_item(item, brought.get(item.execution)) for item in run.items],
+    )
+
+
+def _item(one: TaskItem, ended: Brought | None) -> ItemAnswer:
+    return ItemAnswer(
+        item=one.item,
+        execution_id=str(one.execution),
+        status=one.status,
+        attempt_number=one.attempt,
+        result=None if ended is None else raw(ended.result),
+        result_is_left_out=one.status.is_final if ended is None else ended.is_left_out,
+        error=None if ended is None else trouble(ended.failure),
     )
 
 

@@ -10,6 +10,7 @@ from gnomon.cli.dag_words import json_of
 from gnomon.cli.exits import FAILED
 from gnomon.cli.showing import Columns, Output, note
 from gnomon.cli.talking import Talk, path_of, pause, talks
+from gnomon.cli.task_table import show_tasks
 from gnomon.cli.terminal import say
 from gnomon.cli.watching import run_line, task_line, waits
 from gnomon.core.run_state import RunStatus, TaskStatus
@@ -32,16 +33,6 @@ DAG_RUNS: Columns = {
     "STARTED": "started_at",
     "ENDED": "completed_at",
 }
-TASKS: Columns = {
-    "TASK": "name",
-    "STATUS": "status",
-    "AFTER": lambda one: ", ".join(one["dependencies"]),
-    "ATTEMPT": lambda one: one["attempt_number"] or None,
-    "STARTED": "started_at",
-    "ENDED": "completed_at",
-    "EXECUTION": lambda one: one["execution_ids"][0] if one["execution_ids"] else "",
-    "ERROR": "error_message",
-}
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of a workflow.")]
 Task = Annotated[str, typer.Argument(metavar="TASK", help="The name of a task.")]
@@ -51,7 +42,7 @@ Note = Annotated[str, typer.Option(help="Why; it is kept.")]
 @app.command()
 @talks
 def show(talk: Talk, run: Run) -> None:
-    """Show a run of a workflow and its tasks."""
+    """Show a run of a workflow, its tasks and their items, with what they brought or why they failed."""
     found = talk.server.get(path_of("dag-runs", run))
     tasks = _tasks(talk, run)
     if talk.output is not Output.TABLE:
@@ -59,7 +50,7 @@ def show(talk: Talk, run: Run) -> None:
         return
     talk.show(found)
     say()
-    talk.show_many(tasks, TASKS)
+    show_tasks(tasks)
 
 
 @app.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import typer
@@ -12,8 +13,10 @@ from gnomon.cli.exits import FAILED
 from gnomon.cli.options import Config, Database, chosen
 from gnomon.cli.showing import Output, show_plain
 from gnomon.cli.talking import OutputOption
-from gnomon.cli.terminal import say
-from gnomon.store.diagnosis import INVARIANTS, SqlDiagnosis
+from gnomon.cli.terminal import printable, say
+from gnomon.core.unrunnable import Stuck
+from gnomon.store.diagnosis import INVARIANTS, PATIENCE, SqlDiagnosis
+from gnomon.store.unrunnable import COUNT_MAX
 
 
 def doctor(
@@ -49,14 +52,32 @@ async def _examine(url: str) -> list[dict[str, Any]]:
     store = await open_store(url)
     try:
         diagnosis, now = SqlDiagnosis(store.database), await store.clock()
-        return [first] + [
+        kept = [
             _finding(
                 one.name, one.meaning, one.advice, [str(id) for id in await diagnosis.look(one, now=now)]
             )
             for one in INVARIANTS
         ]
+        stuck = await store.reports.unrunnable.find(now=now, due_before=now - PATIENCE)
+        return [first, *kept, _runnable(stuck)]
     finally:
         await store.close()
+
+
+def _runnable(stuck: Sequence[Stuck]) -> dict[str, Any]:
+    return _finding(
+        "runnable",
+        "What has been due for a minute, some live worker can run.",
+        "Start a worker that has what is missing, or mend the jobs. gnomon run explain tells more.",
+        [_in_words(one) for one in stuck],
+    )
+
+
+def _in_words(one: Stuck) -> str:
+    count = f"{COUNT_MAX} or more" if one.count >= COUNT_MAX else str(one.count)
+    lane = one.lane
+    needs = f" with {', '.join(sorted(lane.capabilities))}" if lane.capabilities else ""
+    return f"{count} of kind {lane.kind} in queue {lane.queue}{needs}: {one.told} First: {one.first}"
 
 
 def _finding(name: str, meaning: str, advice: str, found: list[str]) -> dict[str, Any]:
@@ -74,4 +95,5 @@ def _tell(findings: list[dict[str, Any]]) -> None:
         say(f"{'ok   ' if one['holds'] else 'WRONG'} {one['name']}: {one['meaning']}")
         if not one["holds"]:
             say(f"      Do: {one['advice']}")
-            say(f"      Found: {', '.join(one['found'])}")
+            for found in one["found"]:
+                say(f"      Found: {printable(found)}")

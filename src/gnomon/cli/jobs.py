@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from gnomon.cli import job_making
+from gnomon.cli.explaining import show_reasons
 from gnomon.cli.job_making import Version
 from gnomon.cli.job_options import At, Cron, Delay, Every, Priority, Timezone, duration, read_json
 from gnomon.cli.runs import wait_for
@@ -36,7 +37,6 @@ OCCURRENCES: Columns = {
     "REASON": "reason",
     "RUN": "execution_id",
 }
-REASONS: Columns = {"RUN": "run", "CODE": "code", "REASON": "message"}
 
 app.command()(job_making.create)
 app.command()(job_making.update)
@@ -175,10 +175,8 @@ def preview(
 def explain(talk: Talk, job: Job) -> None:
     """Explain why a job does not run now: every reason. None: one of its runs is next."""
     found = talk.server.get(talk.job_path(job, "explain"))
-    rows = [{"run": None, **reason} for reason in found["reasons"]]
-    for run in found["executions"]:
-        rows += [{"run": run["execution_id"], **reason} for reason in run["reasons"]]
-    talk.show_many(rows, REASONS)
+    own = [(None, found["reasons"])] if found["reasons"] else []
+    show_reasons([*own, *((run["execution_id"], run["reasons"]) for run in found["executions"])], talk.output)
 
 
 @app.command()

@@ -24,6 +24,7 @@ from gnomon.cli.talking import KeyOption, ProfileOption, ServerOption
 from gnomon.cli.telling import Nameless, telling
 from gnomon.cli.terminal import Screen, say
 from gnomon.client.keys import NewKey
+from gnomon.client.places import TaskLookup
 from gnomon.client.remote.wire import Address
 from gnomon.errors import InvalidInput
 from gnomon.settings import Settings, without_password
@@ -279,7 +280,8 @@ def _run_remotely(settings: Settings) -> None:
 async def _told(engine: Engine, settings: Settings, name: str) -> AsyncIterator[None]:
     """What happens, as lines of log."""
     extra = {"database": without_password(settings.database), "version": __version__}
-    async with telling(engine.telemetry, engine.store.jobs, engine.clock):
+    tasks = TaskLookup(engine.store)
+    async with telling(engine.telemetry, engine.store.jobs, engine.clock, tasks=tasks):
         logger.info("%s is up", name, extra=extra)
         if name not in (API, SCHEDULER) and not settings.app:
             logger.info("without --app MODULE:NAME, no functions of yours are run here")

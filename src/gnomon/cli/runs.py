@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from gnomon.cli.exits import FAILED, UNKNOWN
+from gnomon.cli.explaining import show_reasons
 from gnomon.cli.job_options import duration, moment
 from gnomon.cli.naming import run_ids
 from gnomon.cli.showing import Columns, Output, note
@@ -153,10 +154,8 @@ def retry(talk: Talk, run: Run, revision: AtRevisionOption = AtRevision.NEWEST) 
 def explain(talk: Talk, run: Run) -> None:
     """Explain why a run does not run now: every reason. None: a live worker gets it at its next claim."""
     found = talk.server.get(path_of("executions", run, "explain"))
-    rows = [{"run": run, **reason} for reason in found["reasons"]]
-    for task in found["executions"]:
-        rows += [{"run": task["execution_id"], **reason} for reason in task["reasons"]]
-    talk.show_many(rows, {"RUN": "run", "CODE": "code", "REASON": "message"})
+    tasks = [(task["execution_id"], task["reasons"]) for task in found["executions"]]
+    show_reasons([(run, found["reasons"]), *tasks], talk.output)
 
 
 @app.command()

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Protocol
 
+from gnomon.core.execution import ExecutionId
 from gnomon.core.job import DEFAULT_TENANT, Job, JobId, TenantId
 from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.records import JobFilter, Page
@@ -24,6 +25,7 @@ logger = logging.getLogger("gnomon.runs")
 WINDOW = timedelta(seconds=5)
 LINES_MAX = 50  # Of one kind in a window, unless debugging. To write more would slow a busy worker down.
 WAITING_MAX = 1000  # Lines that wait for the name of their job.
+TASKS_REMEMBERED_MAX = 20_000
 # A job that gets another name is told by the old one for so long.
 FORGET_NAMES = timedelta(minutes=5)
 
@@ -48,6 +50,10 @@ class Jobs(Protocol):
     async def page(self, tenant_id: TenantId, wanted: JobFilter, *, limit: int) -> Page[Job]: ...
 
 
+class Tasks(Protocol):
+    async def name(self, tenant_id: TenantId, execution_id: ExecutionId) -> str | None: ...
+
+
 class Nameless:
     """For who may not look at jobs: they go by their ids."""
 
@@ -59,9 +65,11 @@ class Nameless:
 
 
 @asynccontextmanager
-async def telling(telemetry: Telemetry, jobs: Jobs, clock: Clock) -> AsyncIterator[None]:
+async def telling(
+    telemetry: Telemetry, jobs: Jobs, clock: Clock, *, tasks: Tasks | None = None
+) -> AsyncIterator[None]:
     """Until the end of the block, what happens is written down, and lines of user code say whose they are."""
-    teller = Teller(jobs, clock)
+    teller = Teller(jobs, clock, tasks=tasks)
     with suppress(StoreError):  # Who works already must not end for want of names; they come when needed.
         await teller.learn()
     handlers = logging.getLogger().handlers[:]
@@ -84,9 +92,12 @@ async def telling(telemetry: Telemetry, jobs: Jobs, clock: Clock) -> AsyncIterat
 class Teller:
     """A listener, and a service that finds the names of jobs and counts what was too much to say."""
 
-    def __init__(self, jobs: Jobs, clock: Clock) -> None:
+    def __init__(self, jobs: Jobs, clock: Clock, *, tasks: Tasks | None = None) -> None:
+        """Without `tasks`, what is for a task of a workflow is told by the workflow alone."""
         self.wakeup = Wakeup()
         self._jobs = jobs
+        self._task_lookup = tasks
+        self._tasks: dict[tuple[JobId, int | None], str | None] = {}
         self._clock = clock
         self._names: dict[JobId, str] = {}
         self._names_from = self._window_from = clock.now()
@@ -102,11 +113,11 @@ class Teller:
         if self._heard[what] > LINES_MAX and not logger.isEnabledFor(logging.DEBUG):
             return
         name = self._names.get(happening.job_id)
-        if name is None or self._waiting:  # Lines stay in their order.
+        if name is None or not self._knows_task(happening) or self._waiting:  # Lines stay in their order.
             self._waiting.append(happening)
             self.wakeup.set()
         else:
-            _say(happening, name)
+            _say(happening, name, self._task_of(happening))
 
     def sign(self, record: logging.LogRecord) -> bool:
         """Adds to a line from inside an attempt whose it is. For the handlers of the log."""
@@ -115,6 +126,8 @@ class Teller:
             leased = attempt.leased
             record.job = self._names.get(leased.job_id) or str(leased.job_id)
             record.execution = str(leased.claim.execution_id)
+            if (task := self._tasks.get((leased.job_id, leased.revision.number))) is not None:
+                record.task = task
         return True
 
     async def step(self) -> timedelta:
@@ -127,7 +140,8 @@ class Teller:
         while self._waiting:
             happening = self._waiting[0]
             name = await self._name(happening.tenant_id, happening.job_id)
-            _say(self._waiting.popleft(), name)
+            await self._learn_task(happening)
+            _say(self._waiting.popleft(), name, self._task_of(happening))
         return max(NOW, self._window_from + WINDOW - now)
 
     async def learn(self) -> None:
@@ -150,6 +164,23 @@ class Teller:
                 self._names[job_id] = str(job_id)
         return self._names[job_id]
 
+    def _knows_task(self, happening: Happening) -> bool:
+        return happening.task_revision is None or (happening.job_id, happening.task_revision) in self._tasks
+
+    def _task_of(self, happening: Happening) -> str | None:
+        return self._tasks.get((happening.job_id, happening.task_revision))
+
+    async def _learn_task(self, happening: Happening) -> None:
+        """A revision never changes, so its name is asked for once."""
+        if self._knows_task(happening) or happening.execution_id is None:
+            return
+        task = None
+        if self._task_lookup is not None:
+            task = await self._task_lookup.name(happening.tenant_id, happening.execution_id)
+        while len(self._tasks) >= TASKS_REMEMBERED_MAX:
+            del self._tasks[next(iter(self._tasks))]
+        self._tasks[happening.job_id, happening.task_revision] = task
+
     def _count(self) -> None:
         if not logger.isEnabledFor(logging.DEBUG):
             unsaid = {
@@ -160,8 +191,10 @@ class Teller:
         self._heard.clear()
 
 
-def _say(happening: Happening, name: str) -> None:
+def _say(happening: Happening, name: str, task: str | None) -> None:
     extra: dict[str, object] = {"job": name}
+    if task is not None:
+        extra["task"] = task
     if happening.execution_id is not None:
         extra["execution"] = str(happening.execution_id)
     if happening.attempt > 1:

@@ -71,3 +71,16 @@ async def named_places(
         )
         for execution_id, place in found.items()
     }
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLookup:
+    """Which task an execution is for, for those who ask about one at a time."""
+
+    _store: WorkflowStore
+    _names: TaskNames = field(default_factory=TaskNames)
+
+    async def name(self, tenant_id: TenantId, execution_id: ExecutionId) -> str | None:
+        """None if it is not for a task, or retention has dropped it."""
+        found = await named_places(self._store, self._names, tenant_id, [execution_id])
+        return found[execution_id].task if execution_id in found else None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from gnomon.client.surroundings import Surroundings
-from gnomon.core.dag import Dag, Run, RunId, TaskRun
+from gnomon.core.dag import Brought, Dag, Run, RunId, TaskRun
 from gnomon.core.document import JSON, Document, check_name
 from gnomon.core.execution import ExecutionId, Failure, NewExecution
 from gnomon.core.idempotency import Idempotency
@@ -35,6 +35,10 @@ from gnomon.core.workflow import SubDag, Task, Workflow
 from gnomon.core.workflow_document import read_workflow
 from gnomon.errors import IllegalTransition, InvalidInput, JobNotFound
 from gnomon.store.hints import Topic
+
+# In one page of tasks. Longer results, and those of what comes after that many, are in the executions.
+RESULT_SHOWN_BYTES_MAX = 4096
+RESULTS_SHOWN_MAX = 1000
 
 
 async def begin_run(
@@ -115,6 +119,16 @@ class Runs:
         found = await self._runs.tasks(self._own.tenant_id, run.id, limit=limit, after=after)
         written = (await self.workflow(run)).tasks if found else ()
         return [_named(written[one.task], one) for one in found]
+
+    async def brought(self, tasks: Sequence[NamedTask]) -> Mapping[ExecutionId, Brought]:
+        """What the executions of these tasks ended with; of fan-outs, the items that are shown."""
+        wanted: list[ExecutionId] = []
+        for task in tasks:
+            run = task.run
+            wanted += [one.execution for one in run.items] or run.executions[:1]
+        return await self._runs.brought(
+            self._own.tenant_id, wanted[:RESULTS_SHOWN_MAX], bytes_max=RESULT_SHOWN_BYTES_MAX
+        )
 
     # Acting --------------------------------------------------------------------------------------------
 

@@ -7,13 +7,14 @@ retries, cancels and forgets is what it is for any other job.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NewType
+from typing import NamedTuple, NewType
 from uuid import UUID
 
 from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, Failure, Trigger
+from gnomon.core.execution import ExecutionId, ExecutionStatus, Failure, Trigger
 from gnomon.core.ids import named_id
 from gnomon.core.job import DAG_KIND, Definition, Job, JobId, NewJob, TenantId
 from gnomon.core.lifecycle import JobChange
@@ -107,11 +108,21 @@ class Hold:
     until: datetime | None = None
 
 
+class TaskItem(NamedTuple):
+    """An item of a fan-out. PENDING: it has not begun."""
+
+    item: int
+    execution: ExecutionId
+    status: ExecutionStatus
+    attempt: int
+
+
 @dataclass(frozen=True, slots=True)
 class TaskRun:
     """A task of a run. What it began in its current round: nothing, an execution, or one for each item.
 
     Of a fan-out: the first start, the last end, the most attempts, and the failure of the first that failed.
+    `failed_execution` is that one. `items` are the first items, and first of all those that failed.
     """
 
     task: int
@@ -123,6 +134,16 @@ class TaskRun:
     started_at: datetime | None = None
     finished_at: datetime | None = None
     hold: Hold | None = None
+    failed_execution: ExecutionId | None = None
+    items: Sequence[TaskItem] = ()
+
+
+class Brought(NamedTuple):
+    """What an execution ended with. The result is left out if it is long, and the failure may be cut."""
+
+    result: Document | None
+    is_left_out: bool
+    failure: Failure | None
 
 
 @dataclass(frozen=True, slots=True)

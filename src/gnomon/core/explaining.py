@@ -19,6 +19,7 @@ from gnomon.core.lease import Lane
 from gnomon.core.obstacles import Obstacle, Reason
 from gnomon.core.occurrence import Occurrence, SkipReason
 from gnomon.core.schedule import Manual, Overlap
+from gnomon.core.unrunnable import lacks_in_words
 from gnomon.core.worker import Worker
 
 AHEAD_MAX = 10_000  # Nobody needs to know more exactly how long a queue is.
@@ -216,24 +217,8 @@ def _of_workers(
 
 def _no_worker(lane: Lane, live: Sequence[Worker]) -> Reason:
     wanted = {"kind": lane.kind, "queue": lane.queue, "capabilities": sorted(lane.capabilities)}
-    if not live:
-        return Reason(Obstacle.NO_WORKER, "No worker is alive. Start one: gnomon worker.", wanted)
-    missing = []
-    if not any(lane.kind in worker.kinds for worker in live):
-        missing.append(f"the kind {lane.kind!r}")
-    if not any(lane.queue in worker.queues for worker in live):
-        missing.append(f"the queue {lane.queue!r}")
-    missing += [
-        f"the capability {one!r}"
-        for one in sorted(lane.capabilities)
-        if not any(one in worker.capabilities for worker in live)
-    ]
-    what = ", ".join(missing) or "all that it needs at once"
-    return Reason(
-        Obstacle.NO_WORKER,
-        f"No live worker has {what}. Start one that has.",
-        {**wanted, "live_workers": len(live)},
-    )
+    told = f"{lacks_in_words(lane, live)} Start one{' that has' if live else ': gnomon worker'}."
+    return Reason(Obstacle.NO_WORKER, told, wanted | ({"live_workers": len(live)} if live else {}))
 
 
 def why_no_fire(

@@ -42,6 +42,7 @@ class Happening(NamedTuple):
     execution_id: ExecutionId | None = None
     attempt: int = 0
     note: str = ""  # A reason, a failure, or how far it has come.
+    task_revision: int | None = None  # Of a task of a workflow: the revision of the job that it runs.
 
 
 class Spans:
@@ -97,7 +98,10 @@ class Telemetry:
         if self.listeners:
             note = f"{failure.kind}: {failure.message}" if failure else ""
             run = leased.claim.execution_id
-            self._happened(Happening(what, at, leased.tenant_id, leased.job_id, run, leased.attempt, note))
+            task = leased.revision.number if leased.revision.is_task else None
+            self._happened(
+                Happening(what, at, leased.tenant_id, leased.job_id, run, leased.attempt, note, task)
+            )
 
     def tell_started(self, many: Sequence[Leased], *, at: datetime) -> None:
         for leased in many:

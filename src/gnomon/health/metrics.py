@@ -210,6 +210,23 @@ def _gauges(report: Report, now: datetime) -> list[Metric]:
     )
     for check, count in report.broken.items():
         broken.add_metric([check], count)
+    families: list[Metric] = [depth, oldest, slots, dead, broken, _unrunnable(report), _shares(report)]
+    families += [GaugeMetricFamily(name, meaning, value=value) for name, meaning, value in plain]
+    return families
+
+
+def _unrunnable(report: Report) -> Metric:
+    unrunnable = GaugeMetricFamily(
+        "gnomon_unrunnable_executions",
+        "Executions that are due and that no live worker can run, by what the workers lack.",
+        labels=["lacks"],
+    )
+    for lack, count in report.unrunnable.items():
+        unrunnable.add_metric([lack], count)
+    return unrunnable
+
+
+def _shares(report: Report) -> Metric:
     share = GaugeMetricFamily(
         "gnomon_tenant_share_received_ratio",
         "Of what runs, what a tenant with work has, to what its weight entitles it to.",
@@ -219,6 +236,4 @@ def _gauges(report: Report, now: datetime) -> list[Metric]:
     running = sum(one.running for one in report.tenants)
     for tenant in report.tenants if running else ():
         share.add_metric([tenant.name], tenant.running / running / (tenant.weight / weights))
-    families: list[Metric] = [depth, oldest, slots, dead, broken, share]
-    families += [GaugeMetricFamily(name, meaning, value=value) for name, meaning, value in plain]
-    return families
+    return share

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from gnomon.core.dag import FailedTask, OpenTask, Run, RunId, TaskPlace, TaskRun
+from gnomon.core.dag import Brought, FailedTask, OpenTask, Run, RunId, TaskPlace, TaskRun
 from gnomon.core.execution import ExecutionId, RecentRun
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.job_state import OF_RUNS
@@ -15,11 +15,12 @@ from gnomon.core.records import Page
 from gnomon.core.run_state import RunStatus, TaskStatus
 from gnomon.errors import RunNotFound
 from gnomon.store.database import Database, Row, Rows
-from gnomon.store.rows import LAST_ID, failure_of
+from gnomon.store.rows import LAST_ID, document_of, failure_of
 from gnomon.store.run_rows import run_of, task_run
 
 TASK_LIMIT_MAX = 20_000
 EXECUTIONS_MAX = 20_000
+MESSAGE_LENGTH_MAX = 1000  # Of failures in a list.
 
 
 class RunReaders:
@@ -100,6 +101,25 @@ class RunReaders:
                 row["task"],
                 row["round"],
                 row["item"],
+            )
+            for row in rows
+        }
+
+    async def brought(
+        self, tenant_id: TenantId, execution_ids: Collection[ExecutionId], *, bytes_max: int
+    ) -> Mapping[ExecutionId, Brought]:
+        """What those of these executions that have ended brought, if it is no longer than that."""
+        wanted = Rows("wanted", ("id",), [(one,) for one in sorted(execution_ids)])
+        rows = await self._database.read(
+            "execution_results",
+            wanted,
+            tenant_id=tenant_id,
+            bytes_max=bytes_max,
+            message_length_max=MESSAGE_LENGTH_MAX,
+        )
+        return {
+            ExecutionId(row["execution_id"]): Brought(
+                document_of(row["result"]), bool(row["is_left_out"]), failure_of(row)
             )
             for row in rows
         }

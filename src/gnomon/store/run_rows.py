@@ -5,26 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import filterfalse
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
-from gnomon.core.dag import Dag, DagRevision, Hold, Run, RunId, TaskRun
+from gnomon.core.dag import Dag, DagRevision, Hold, Run, RunId, TaskItem, TaskRun
 from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, Failure, Trigger
+from gnomon.core.execution import ExecutionId, ExecutionStatus, Failure, Trigger
 from gnomon.core.job import JobId, TenantId
 from gnomon.core.run_events import Changes
 from gnomon.core.run_state import RunState, RunStatus, TaskState, TaskStatus
 from gnomon.store.database import Row, Rows
 from gnomon.store.rows import document_of, failure_of, job_of
 
+ITEMS_SHOWN_MAX = 100
 TASK_ROW = (
     "dag_run_id", "task", "status", "parents_left", "parents_failed", "parents_skipped", "round",
     "items_left", "items_failed", "items_cancelled",
 )  # fmt: skip
 # Else what failed was made good, or has been set back.
 _SHOW_FAILURE = frozenset({TaskStatus.RELEASED, TaskStatus.HALTED, TaskStatus.FAILED, TaskStatus.CANCELLED})
+_LIVE = {True: ExecutionStatus.RUNNING, False: ExecutionStatus.PENDING}
 _UNIFORM_TASK = frozenset(TASK_ROW) - {"task"}
 _RUN_ROW = (
     "id", "status", "unended", "live", "halted", "completed", "failed", "cancelled", "is_paused", "ends_as",
@@ -137,6 +140,31 @@ def task_run(row: Row, ran: Sequence[Row], note: Row | None, hold: Row | None) -
         started_at=min((one["started_at"] for one in began if one["started_at"]), default=None),
         finished_at=max(ends, default=None) if has_ended else None,
         hold=None if hold is None else Hold(hold["event"], hold["correlation"], hold["until"]),
+        failed_execution=_first_failed(began) if state.status in _SHOW_FAILURE else None,
+        items=_items(began),
+    )
+
+
+def _has_failed(row: Row) -> bool:
+    return row["outcome"] in (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT)
+
+
+def _first_failed(ran: Sequence[Row]) -> ExecutionId | None:
+    return next((ExecutionId(one["execution_id"]) for one in ran if _has_failed(one)), None)
+
+
+def _items(ran: Sequence[Row]) -> Sequence[TaskItem]:
+    if not ran or ran[0]["item"] is None:
+        return ()
+    shown = [*filter(_has_failed, ran), *filterfalse(_has_failed, ran)][:ITEMS_SHOWN_MAX]
+    return sorted(
+        TaskItem(
+            row["item"],
+            ExecutionId(row["execution_id"]),
+            ExecutionStatus(row["outcome"]) if row["outcome"] else _LIVE[bool(row["is_leased"])],
+            row["attempts"] + (not row["is_over"]),
+        )
+        for row in shown
     )
 
 

@@ -56,7 +56,7 @@ class SqlRuns:
         readers = RunReaders(database)
         self.get, self.page, self.recent = readers.get, readers.page, readers.recent
         self.tasks, self.open_tasks, self.places = readers.tasks, readers.open_tasks, readers.places
-        self.failed_tasks = readers.failed_tasks
+        self.failed_tasks, self.brought = readers.failed_tasks, readers.brought
 
     # Beginnings --------------------------------------------------------------------------------------
 

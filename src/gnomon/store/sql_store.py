@@ -50,7 +50,7 @@ class SqlStore:
         self.shards = SqlShards(database)
         self.upkeep = SqlUpkeep(database)
         self.events = SqlEvents(database)
-        self.reports = SqlReports(database)
+        self.reports = SqlReports(database, lanes)
 
     async def clock(self) -> datetime:
         [row] = await self.database.read("clock")

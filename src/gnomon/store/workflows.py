@@ -9,6 +9,7 @@ from uuid import UUID
 
 from gnomon.core.backfill import Backfill, BackfillAction, BackfillId, BackfillTime, NewBackfill
 from gnomon.core.dag import (
+    Brought,
     Dag,
     DagChange,
     DagRevision,
@@ -191,6 +192,11 @@ class RunStore(Protocol):
 
     async def open_tasks(self, tenant_id: TenantId, run_id: RunId, *, limit: int) -> Sequence[OpenTask]:
         """Tasks that have begun and not ended: first those that are halted, then those that are held."""
+
+    async def brought(
+        self, tenant_id: TenantId, execution_ids: Collection[ExecutionId], *, bytes_max: int
+    ) -> Mapping[ExecutionId, Brought]:
+        """What those of these executions that have ended brought. A longer result is left out."""
 
     async def failed_tasks(self, tenant_id: TenantId, run_id: RunId, *, limit: int) -> Sequence[FailedTask]:
         """Tasks that failed, and fan-outs of which an item failed, in the order of the definition."""

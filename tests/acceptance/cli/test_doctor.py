@@ -55,7 +55,7 @@ def test_each_invariant_holds_in_a_good_store_and_is_seen_to_be_broken(tmp_path:
         desk("dag", "trigger", "flow")
         good = desk("doctor").stdout
         assert "WRONG" not in good
-        assert good.count("ok ") == len(INVARIANTS) + 1
+        assert good.count("ok ") == len(INVARIANTS) + 2
     assert {way.split()[0] for way in BREAKAGES} == {one.name for one in INVARIANTS}
     whole = (tmp_path / "gnomon.db").read_bytes()
     for way, breakage in BREAKAGES.items():
@@ -66,6 +66,9 @@ def test_each_invariant_holds_in_a_good_store_and_is_seen_to_be_broken(tmp_path:
         connection.close()
         found = {one["name"]: one for one in desk.json("doctor", "--database", "broken.db", exit_code=1)}
         broken = found[way.split()[0]]
+        if way == "workers":
+            [stuck] = [one for one in found["runnable"]["found"] if "in queue nobody" in one]
+            assert stuck.startswith("1 of kind dummy in queue nobody: No worker is alive. First: ")
         assert not broken["holds"], way
         assert broken["advice"]
         assert broken["found"]

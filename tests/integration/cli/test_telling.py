@@ -9,6 +9,9 @@ from datetime import timedelta
 import pytest
 
 from gnomon.cli.telling import LINES_MAX, WINDOW, Nameless, Teller, telling
+from gnomon.client import Client
+from gnomon.client.places import TaskLookup
+from gnomon.client.surroundings import Surroundings
 from gnomon.core.document import JSON
 from gnomon.core.job import Definition, Job, JobId, TenantId
 from gnomon.core.records import JobFilter, Page
@@ -47,6 +50,26 @@ async def test_lines_name_the_job(rig: Rig, caplog: pytest.LogCaptureFixture) ->
         await ada.work()
 
     assert lines(caplog) == [("started", "mails"), ("completed", "mails")]
+
+
+async def test_lines_about_a_task_of_a_workflow_name_the_task(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def speaks(context: Context) -> JSON:
+        logging.getLogger("shop").info("hello")
+        return None
+
+    ada = rig.worker(speaks)
+    tasks: list[JSON] = [{"name": "load", "kind": "test"}]
+    async with telling(ada.telemetry, rig.store.jobs, rig.clock, tasks=TaskLookup(rig.store)):
+        client = Client(Surroundings(rig.store, rig.clock, rig.ids))
+        dag = await client.dags.create({"name": "flow", "tasks": tasks})
+        await client.dags.trigger(dag.job.id)
+        await ada.work()
+
+    assert lines(caplog) == [("started", "flow"), ("completed", "flow")]
+    told = [record for record in caplog.records if record.name == LOGGER]
+    assert [getattr(record, "task", None) for record in told] == ["load", "load"]
 
 
 async def test_a_store_that_is_away_at_the_start_costs_no_more_than_time(

@@ -13,7 +13,7 @@ from gnomon.api.backfills import (
     Wanted,
 )
 from gnomon.api.dag_runs import Again, EventAnswer, NewEvent, Note, Result, RunAnswer, RunPage
-from gnomon.api.dag_tasks import HoldAnswer, TaskAnswer, TaskPage
+from gnomon.api.dag_tasks import HoldAnswer, ItemAnswer, TaskAnswer, TaskPage
 from gnomon.api.described import recurring as often
 from gnomon.api.described.call import Calls, Told
 from gnomon.api.described.field import (
@@ -34,14 +34,20 @@ from gnomon.api.described.field import (
     whole,
     word,
 )
+from gnomon.client.runs import RESULT_SHOWN_BYTES_MAX
 from gnomon.core.backfill import BACKFILL_RUNS_MAX, CONCURRENCY_MAX, BackfillStatus, Existing, TimeState
-from gnomon.core.execution import Trigger
+from gnomon.core.execution import ExecutionStatus, Trigger
 from gnomon.core.graph import TASKS_MAX
 from gnomon.core.limits import NOTE_BYTES_MAX, PAGE_LIMIT_MAX, RESULT_BYTES_MAX
 from gnomon.core.run_state import RunStatus, TaskStatus
 from gnomon.core.workflow import ITEMS_MAX
 from gnomon.errors import BackfillOverlaps, IllegalTransition
+from gnomon.store.run_rows import ITEMS_SHOWN_MAX
 
+_LEFT_OUT = flag(
+    f"The result has more than {RESULT_SHOWN_BYTES_MAX} bytes, or the page is full: see the execution.",
+    False,
+)
 _TASK = name("The name of a task.", "load")
 _CONFIG = json("Goes over the configuration of the workflow, key by key.", {"day": "tuesday"})
 _DAY = "A day such as `2025-03-01`, of the zone of the schedule, or an instant with an offset."
@@ -134,9 +140,23 @@ FIELDS: Fields = {
         ),
         "completed_at": instant("When it ended; of a fan-out the last item. Null: it has not.", often.ENDED),
         "waits_for": part("What a `HELD` task waits for. Null: nothing."),
-        "result": json("A result that no execution brought: of an approval, an event, a person.", None),
+        "result": json("What its execution brought; or an approval, an event, a person.", {"rows": 7}),
+        "result_is_left_out": _LEFT_OUT,
         "error": part("What went wrong. Null: nothing."),
         "error_message": often.FAILURE_MESSAGE.but("The message of `error`."),
+        "failed_execution_id": often.EXECUTION_ID.but("The execution that failed first. Null: none."),
+        "items": parts(
+            "Of a fan-out: its items, those that failed first of all. Else empty.", up_to=ITEMS_SHOWN_MAX
+        ),
+    },
+    ItemAnswer: {
+        "item": whole("The place in the list of items, from 0.", 0, 0, ITEMS_MAX),
+        "execution_id": often.EXECUTION_ID,
+        "status": word("Where the item is. `PENDING`: it has not begun.", "COMPLETED", ExecutionStatus),
+        "attempt_number": often.ATTEMPT_NUMBER.but("The current or last attempt."),
+        "result": json("What its execution brought.", {"rows": 7}),
+        "result_is_left_out": _LEFT_OUT,
+        "error": part("What went wrong. Null: nothing."),
     },
     TaskPage: {
         "tasks": parts("A page of tasks.", up_to=PAGE_LIMIT_MAX),

@@ -1,6 +1,6 @@
 -- What the tasks of a run did in the round that they are in; of a fan-out, all its items. Of each task, one failure:
 -- a thousand items may say the same, at length.
-SELECT task, execution_id, is_over, attempts, started_at, finished_at,
+SELECT task, item, execution_id, outcome, is_over, is_leased, attempts, started_at, finished_at,
        CASE WHEN place = 1 THEN item END AS failed_item,
        CASE WHEN place = 1 THEN failure_kind END AS failure_kind,
        CASE WHEN place = 1 THEN failure_message END AS failure_message
@@ -8,7 +8,8 @@ FROM (
     SELECT ran.*, row_number() OVER (PARTITION BY task ORDER BY failure_kind IS NULL, item) AS place
     FROM (
         SELECT executions.task, executions.item, executions.id AS execution_id,
-               endings.outcome IS NOT NULL AS is_over,
+               endings.outcome, endings.outcome IS NOT NULL AS is_over,
+               leases.execution_id IS NOT NULL AS is_leased,
                coalesce(endings.attempts, leases.attempts, queue.attempts) AS attempts,
                coalesce(endings.started_at, leases.started_at, dag_runs.started_at) AS started_at,
                endings.finished_at, endings.failure_kind, endings.failure_message
