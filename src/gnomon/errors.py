@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Self
 from uuid import UUID
 
+SHOWN_MAX = 100  # Characters of a word that a caller wrote.
+
 
 class GnomonError(Exception):
     """The base of every error that Gnomon raises on purpose."""
@@ -61,6 +63,31 @@ class InvalidSetting(InvalidInput):
     @property
     def details(self) -> Mapping[str, object]:
         return {"field": self.field, "value": self.value, "origin": self.origin, "accepted": self.accepted}
+
+
+class UnknownKind(InvalidInput):
+    """No handler that is installed here runs this kind, and no live worker has registered it."""
+
+    code = "UNKNOWN_KIND"
+
+    def __init__(self, kind: str, *, known: str) -> None:
+        """`known` is a sentence about those that there are."""
+        shown = repr(kind[:SHOWN_MAX])
+        advice = "For a kind that only a worker elsewhere has, say allow_unknown_kind."
+        super().__init__("kind", f"no handler here and no live worker runs {shown}.{known} {advice}")
+        self.kind = kind
+
+
+class KindDisabled(InvalidInput):
+    """The setting handlers.enabled of this process leaves the kind out."""
+
+    code = "KIND_DISABLED"
+
+    def __init__(self, kind: str, *, enabled: Collection[str]) -> None:
+        on = ", ".join(sorted(enabled))
+        shown = repr(kind[:SHOWN_MAX])
+        super().__init__("kind", f"{shown} is off here; the setting handlers.enabled allows {on}.")
+        self.kind = kind
 
 
 class PayloadTooLarge(InvalidInput):

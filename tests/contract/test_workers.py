@@ -55,6 +55,19 @@ async def test_a_registered_worker_is_active_and_runs_nothing(store: Store) -> N
     )
 
 
+async def test_the_kinds_of_workers_that_neither_left_nor_fell_silent_are_known(store: Store) -> None:
+    here = registration(ADA, kinds=frozenset({"Echo", "http"}))
+    gone = registration(BOB, kinds=frozenset({"http", "mail"}))
+    await store.workers.register(here, now=NOW)
+    await store.workers.register(gone, now=NOW)
+    assert await store.workers.live_kinds(now=NOW) == {"echo", "http", "mail"}
+
+    await store.workers.leave(BOB, gone.boot, now=NOW)
+    await store.workers.drain(ADA)  # It may be undrained.
+    assert await store.workers.live_kinds(now=NOW) == {"echo", "http"}
+    assert await store.workers.live_kinds(now=NOW + HOUR) == set()
+
+
 async def test_a_beat_says_that_the_worker_lives(store: Store) -> None:
     asked = registration()
     await store.workers.register(asked, now=NOW)

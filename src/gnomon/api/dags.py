@@ -39,6 +39,7 @@ class NewDag(Form):
     allow_partial_completion: bool | UnsetType = UNSET
     config: dict[str, Any] | UnsetType = UNSET
     tags: list[str] | UnsetType = UNSET
+    allow_unknown_kind: bool | UnsetType = UNSET
 
 
 class ChangedDag(NewDag):

@@ -34,7 +34,10 @@ _PLAIN = ("kind", "queue", "priority", "max_concurrent")
 
 
 class JobForm(Times):
-    """A job to be made or changed. Whatever the schedule says may also stand under `schedule`."""
+    """A job to be made or changed. Whatever the schedule says may also stand under `schedule`.
+
+    With `allow_unknown_kind`, no worker that runs now has to know its kind.
+    """
 
     kind: Text = UNSET
     job_type: Text = UNSET
@@ -51,6 +54,7 @@ class JobForm(Times):
     delivery: Text = UNSET
     tags: list[str] | UnsetType | None = UNSET
     dependencies: list[str] | UnsetType | None = UNSET
+    allow_unknown_kind: bool = False
 
 
 class NewJob(JobForm, kw_only=True):
@@ -77,6 +81,7 @@ async def draft_of(form: NewJob, resolve: Resolve, *, now: datetime) -> Draft:
         definition,
         frozenset(form.tags or []),
         await resolve(depends_on) if depends_on else frozenset(),
+        form.allow_unknown_kind,
     )
 
 
@@ -120,6 +125,7 @@ def _times(said: Mapping[str, Any]) -> dict[str, Any]:
 
 def _payload(payload: Any, kind: str | None) -> tuple[str, JSON]:
     """The payload in the words of its handler, and the kind that follows from it where none is named."""
+    kind = None if kind is None else kind.lower()
     if payload is None:
         payload = {}
     if not isinstance(payload, dict):
@@ -139,7 +145,7 @@ def _payload(payload: Any, kind: str | None) -> tuple[str, JSON]:
 
 def _named(kind: str | None) -> str:
     if kind is None:
-        raise InvalidInput("kind", "is missing: what shall run this payload? Such as http, python or script.")
+        raise InvalidInput("kind", "is missing: say what shall run, such as http, python or script.")
     check_name(kind, field="kind")
     return kind
 

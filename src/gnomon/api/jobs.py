@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -78,11 +79,14 @@ async def create_jobs(data: JSONBody[NewJobs], request: Call) -> JobsMade:
         raise InvalidInput("jobs", f"{len(data.jobs)} in one call; at most {BATCH_MAX} are accepted.")
     began, resolve = request.now, Dependencies(request.verbs).ids
     drafts = []
+
+    def at(number: int) -> AbstractContextManager[None]:
+        return in_words(partial(words_of_job, data.jobs[number]), under=f"jobs[{number}].")
+
     for number, form in enumerate(data.jobs):
-        with in_words(partial(words_of_job, form), under=f"jobs[{number}]."):
-            draft = await draft_of(form, resolve, now=began)
-            request.verbs.jobs.check(draft.definition)
-            drafts.append(draft)
+        with at(number):
+            drafts.append(await draft_of(form, resolve, now=began))
+    await request.verbs.jobs.check(drafts, at)
     jobs = await request.verbs.jobs.create_many(drafts, idempotency=await request.idempotency())
     return JobsMade(jobs=await answers(jobs, request, since=began))
 
@@ -143,6 +147,7 @@ async def update_job(job_id: FromPath[str], data: JSONBody[JobPatch], request: C
             definition=None if definition == before.definition else definition,
             tags=_said_list(data.tags),
             dependencies=await Dependencies(request.verbs).change(data.dependencies),
+            allow_unknown_kind=data.allow_unknown_kind,
             idempotency=await request.idempotency(),
         )
     return tagged(job, *await answers([job], request))

@@ -12,6 +12,7 @@ from random import Random
 
 from gnomon.app.worker_parts import Ways, WorkerOptions, WorkerParts, quietly
 from gnomon.core.ids import IdSource
+from gnomon.core.kinds import Kinds
 from gnomon.core.lease import LEASE
 from gnomon.core.retention import RetentionPolicy
 from gnomon.engine.clock import ClockKeeper, StoreClock
@@ -45,6 +46,7 @@ class EngineOptions:
     fire_batch: int = BATCH
     shards: bool = True
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
+    kinds: Kinds = field(default_factory=Kinds)  # That may be saved by those who work through the engine.
 
 
 class Assembly:

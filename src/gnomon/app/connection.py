@@ -24,9 +24,10 @@ from gnomon.core.execution import Enqueued, Execution, ExecutionId
 from gnomon.core.graph import GraphLimits
 from gnomon.core.ids import IdSource
 from gnomon.core.job import Definition, JobId
+from gnomon.core.kinds import Kinds
 from gnomon.engine.clock import Clock, StoreClock
 from gnomon.engine.telemetry import Happening, What
-from gnomon.errors import GnomonError, JobNotFound
+from gnomon.errors import GnomonError, JobNotFound, KindDisabled
 from gnomon.settings import DagSettings, Settings, read
 from gnomon.store.foreign import session_on
 from gnomon.store.hints import Hints, Topic
@@ -56,6 +57,7 @@ class Connection:
     learned_at: float = -inf
     graph_limits: GraphLimits = field(default_factory=GraphLimits)
     misfit: Callable[[], str | None] = no_misfit
+    kinds: Kinds = field(default_factory=Kinds)
 
     def __post_init__(self) -> None:
         self.client = Client(
@@ -69,6 +71,7 @@ class Connection:
                 bells=self.bells,
                 graph_limits=self.graph_limits,
                 misfit=self.misfit,
+                kinds=self.kinds,
             )
         )
 
@@ -78,7 +81,11 @@ class Connection:
             return
         for name, draft in drafts.items():
             if name not in self.registered:
-                self.job_ids[name] = (await registered(self.client, draft())).id
+                try:
+                    self.job_ids[name] = (await registered(self.client, draft())).id
+                except KindDisabled as error:
+                    error.add_note(f"That is about the job {name!r} that an app declares.")
+                    raise
                 self.registered.add(name)
 
     async def register_dags(self, documents: Mapping[str, object]) -> None:
@@ -127,7 +134,11 @@ class Connection:
 
 
 async def open_connection(
-    url: str, check: Callable[[Definition], None], *, dag: DagSettings | None = None
+    url: str,
+    check: Callable[[Definition], None],
+    *,
+    dag: DagSettings | None = None,
+    kinds: Kinds = Kinds(),  # noqa: B008 - frozen.
 ) -> Connection:
     """A file is made and migrated if need be. Raises StoreRefused on a server whose schema is not ours."""
     if dialect_of(url) == SqliteDatabase.dialect:
@@ -146,7 +157,7 @@ async def open_connection(
     limits = graph_limits(dag or DagSettings())
     hints = open_hints(url)
     store.runs.stopped = partial(hints.announce, Topic.CANCEL)
-    connection = Connection(store, hints, clock, _ids(), check, graph_limits=limits)
+    connection = Connection(store, hints, clock, _ids(), check, graph_limits=limits, kinds=kinds)
     try:
         await connection.keep_time()
     except BaseException:
@@ -170,6 +181,7 @@ def connection_to(
         is_own=False,
         graph_limits=limits,
         misfit=engine.node.misfit,
+        kinds=engine.kinds,
     )
 
     def listen(happening: Happening) -> None:

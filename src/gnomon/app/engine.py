@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from gnomon.app.assembly import Assembly, EngineOptions
@@ -12,6 +12,7 @@ from gnomon.app.opening import dialect_of, is_in_memory, misfit, open_hints, ope
 from gnomon.app.patience import patiently
 from gnomon.app.worker_parts import OwnProcess
 from gnomon.core.ids import IdSource
+from gnomon.core.kinds import Kinds
 from gnomon.engine.clock import StoreClock
 from gnomon.engine.node import Node
 from gnomon.engine.recycler import Recycler
@@ -36,6 +37,7 @@ class Engine:
     telemetry: Telemetry
     recycler: Recycler | None
     shards_held: Callable[[], Collection[int] | None] = lambda: None
+    kinds: Kinds = field(default_factory=Kinds)  # That may be saved here.
 
 
 @asynccontextmanager
@@ -58,7 +60,17 @@ async def open_engine(options: EngineOptions) -> AsyncIterator[Engine]:
         schema = partial(misfit, store)
         parts = Assembly(replace(options, shards=shares), store, hints, clock, ways, schema=schema)
         node = parts.node(stack)
-        yield Engine(node, store, hints, clock, parts.ids, parts.telemetry, parts.recycler, parts.shards_held)
+        yield Engine(
+            node,
+            store,
+            hints,
+            clock,
+            parts.ids,
+            parts.telemetry,
+            parts.recycler,
+            parts.shards_held,
+            options.kinds,
+        )
 
 
 @asynccontextmanager

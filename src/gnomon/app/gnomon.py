@@ -26,7 +26,7 @@ from gnomon.core.job import PRIORITY_DEFAULT, Definition, Delivery
 from gnomon.core.retry import RetryPolicy
 from gnomon.core.schedule import Schedule
 from gnomon.errors import GnomonError, InvalidInput
-from gnomon.handlers.discovery import discover
+from gnomon.handlers.discovery import discover, installed_kinds
 from gnomon.handlers.function import FunctionHandler
 from gnomon.handlers.functions import Functions, Isolation
 from gnomon.settings import HandlerSettings
@@ -203,7 +203,9 @@ class Gnomon(DagDeclaring, FixedDeclaring):
         async with place.turn:
             if place.connection is None:
                 chosen = chosen_settings(self._database)
-                place.connection = await open_connection(chosen.database, self.check, dag=chosen.dag)
+                place.connection = await open_connection(
+                    chosen.database, self.check, dag=chosen.dag, kinds=installed_kinds(chosen.handlers)
+                )
             return place.connection
 
     async def close(self) -> None:

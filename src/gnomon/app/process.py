@@ -34,7 +34,7 @@ from gnomon.engine import failpoints
 from gnomon.engine.node import Node
 from gnomon.engine.recycler import Recycler
 from gnomon.errors import GnomonError, InvalidInput
-from gnomon.handlers.discovery import discover
+from gnomon.handlers.discovery import discover, installed_kinds
 from gnomon.handlers.function import FunctionHandler
 from gnomon.handlers.functions import Functions, load, union
 from gnomon.handlers.registry import Registry
@@ -124,6 +124,7 @@ async def running_engine(
         fire_batch=settings.scheduler.batch,
         shards=settings.scheduler.shards,
         retention=settings.retention,
+        kinds=installed_kinds(settings.handlers),
     )
     if Role.WORKER not in role:
         async with open_engine(options) as engine:

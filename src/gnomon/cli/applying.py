@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import track
 
-from gnomon.cli.job_options import read_yaml
+from gnomon.cli.job_options import AllowUnknownKind, read_yaml
 from gnomon.cli.planning import MARK, Manifest, manifest_of, perform, plan_of
 from gnomon.cli.shapes import current_shape, form_of
 from gnomon.cli.showing import Output, show_plain
@@ -35,6 +35,7 @@ def apply(
     prune: Annotated[
         bool, typer.Option(help="Delete jobs and workflows that are no longer in the file.")
     ] = True,
+    allow_unknown_kind: AllowUnknownKind = False,
 ) -> None:
     """Sync the server's jobs, workflows and calendars with a file: shows the plan, asks, applies it.
 
@@ -50,6 +51,8 @@ def apply(
     ```
     """
     manifest = manifest_of(read_yaml(file, field="--file"))
+    if allow_unknown_kind:
+        manifest = manifest.allowing_unknown_kinds()
     carry_out(talk, manifest, adopt=adopt, prune=prune, dry_run=dry_run, yes=yes)
 
 

@@ -10,7 +10,6 @@ import typer
 from gnomon.cli.naming import dag_names, did_you_mean
 from gnomon.cli.talking import Talk, guessing, is_id
 from gnomon.core.document import Document
-from gnomon.core.workflow import Execute, Workflow
 from gnomon.errors import DagNotFound, InvalidInput
 
 Dag = Annotated[
@@ -34,9 +33,11 @@ def show_dag(talk: Talk, dag: Mapping[str, Any], **more: str) -> None:
     talk.show(more | {name: value for name, value in dag.items() if name != "definition"})
 
 
-def kinds_of(workflow: Workflow) -> set[str]:
-    """Of the tasks that workers run."""
-    return {task.work.definition.kind for task in workflow.tasks if isinstance(task.work, Execute)}
+def allowing(document: Any, allow_unknown_kind: bool) -> Any:
+    """The definition, and what the option says."""
+    if not allow_unknown_kind or not isinstance(document, dict):
+        return document
+    return {**document, "allow_unknown_kind": True}
 
 
 def json_of(text: str, *, option: str) -> Any:

@@ -10,14 +10,16 @@ from gnomon.app.connection import graph_limits
 from gnomon.app.process import installed_handlers
 from gnomon.cli import dag_drawing
 from gnomon.cli.dag_runs import DAG_RUNS, wait_for_run
-from gnomon.cli.dag_words import Dag, changes_of, dag_id_of, json_of, kinds_of, show_dag
-from gnomon.cli.job_options import read_yaml
+from gnomon.cli.dag_words import Dag, allowing, changes_of, dag_id_of, json_of, show_dag
+from gnomon.cli.job_options import AllowUnknownKind, read_yaml
 from gnomon.cli.options import chosen
 from gnomon.cli.showing import Columns, Output, note
 from gnomon.cli.talking import Limit, Talk, Yes, confirm, path_of, talks
 from gnomon.cli.terminal import printable, say
+from gnomon.client.admission import Admission, kinds_in
 from gnomon.client.dags import checked
 from gnomon.core.workflow_document import read_dag
+from gnomon.handlers.discovery import installed_kinds
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -43,11 +45,11 @@ app.command()(dag_drawing.graph)
 
 
 @app.command()
-def validate(file: File) -> None:
+def validate(file: File, allow_unknown_kind: AllowUnknownKind = False) -> None:
     """Check a definition, without a server. Says what is wrong, in which task, and why.
 
     The limits and the kinds are those here, which need not be those of a server. Not checked are payloads of
-    other kinds, payloads with references, and whether other workflows and calendars exist.
+    kinds that are unknown here, payloads with references, and whether other workflows and calendars exist.
 
     Examples:
     ```
@@ -55,21 +57,23 @@ def validate(file: File) -> None:
     ```
     """
     settings, _ = chosen()
-    kinds = installed_handlers(settings)
-    written, plan = checked(read_yaml(file, field="FILE"), graph_limits(settings.dag), kinds.check)
+    handlers, kinds = installed_handlers(settings), installed_kinds(settings.handlers)
+    document = allowing(read_yaml(file, field="FILE"), allow_unknown_kind)
+    written, plan = checked(document, graph_limits(settings.dag), handlers.check)
+    Admission(kinds).check_dag(written)
     edges = sum(map(len, plan.graph.parents))
     levels = len(plan.graph.levels())
     tasks = len(plan.graph.names)
     name = printable(written.name)
     say(f"{name}: {tasks} task(s), {edges} dependencies, {levels} level(s). Fine.")
-    unknown = sorted(kinds_of(written.workflow) - kinds.kinds)
+    unknown = sorted(kinds_in(written) - handlers.kinds)
     if unknown:
         note(f"not checked, since nothing here knows the kind: payloads of {printable(', '.join(unknown))}.")
 
 
 @app.command()
 @talks
-def apply(talk: Talk, file: File) -> None:
+def apply(talk: Talk, file: File, allow_unknown_kind: AllowUnknownKind = False) -> None:
     """Make the workflow of this name what the file says. Says whether it was created, changed or unchanged.
 
     Examples:
@@ -77,7 +81,7 @@ def apply(talk: Talk, file: File) -> None:
     gnomon dag apply etl.yaml
     ```
     """
-    document = read_yaml(file, field="FILE")
+    document = allowing(read_yaml(file, field="FILE"), allow_unknown_kind)
     name = read_dag(document).name
     found = talk.server.get("/v1/dags", name=name)["dags"]
     if not found:

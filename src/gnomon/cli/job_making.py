@@ -8,6 +8,7 @@ import typer
 
 from gnomon.cli.job_options import (
     After,
+    AllowUnknownKind,
     At,
     Cron,
     Delay,
@@ -51,6 +52,7 @@ def create(
     after: After = None,
     fields: Set = None,
     file: File = None,
+    allow_unknown_kind: AllowUnknownKind = False,
 ) -> None:
     """Make a job. Without a schedule it runs when it is triggered.
 
@@ -63,9 +65,12 @@ def create(
     form = form_of(
         file, fields, name=name, kind=kind, payload=payload, cron=cron, timezone=timezone, every=every, at=at,
         delay=delay, retries=retries, timeout=timeout, priority=priority, queue=queue, tags=tags, after=after,
+        allow_unknown_kind=allow_unknown_kind,
     )  # fmt: skip
     if "name" not in form:
         raise InvalidInput("name", "is missing: give it as the first word, or in the file.")
+    if form.get("kind") is None and not form.get("payload"):
+        raise InvalidInput("kind", "is missing: say what shall run, with --payload, --kind or --file.")
     talk.show(talk.server.send("POST", "/v1/jobs", form))
 
 
@@ -89,6 +94,7 @@ def update(
     after: After = None,
     fields: Set = None,
     file: File = None,
+    allow_unknown_kind: AllowUnknownKind = False,
     if_version: Version = None,
 ) -> None:
     """Change the fields of a job that are given; the rest stays. `--set FIELD=null` takes one back.
@@ -102,6 +108,7 @@ def update(
     form = form_of(
         file, fields, name=name, kind=kind, payload=payload, cron=cron, timezone=timezone, every=every, at=at,
         delay=delay, retries=retries, timeout=timeout, priority=priority, queue=queue, tags=tags, after=after,
+        allow_unknown_kind=allow_unknown_kind,
     )  # fmt: skip
     if if_version is not None:
         form["version"] = if_version

@@ -44,6 +44,11 @@ File = Annotated[
     str | None, typer.Option("--file", "-f", metavar="FILE", help="The form, as YAML or JSON. - is stdin.")
 ]
 
+AllowUnknownKind = Annotated[
+    bool,
+    typer.Option("--allow-unknown-kind", help="Also kinds that no handler and no live worker has yet."),
+]
+
 
 def form_of(file: str | None, fields: list[str] | None, **said: Any) -> dict[str, Any]:
     """What the file says, then `--set`, then the options. Raises InvalidInput."""
@@ -65,6 +70,7 @@ def _fields(
     retries: int | None,
     timeout: str | None,
     after: list[str] | None,
+    allow_unknown_kind: bool,
     **same: Any,
 ) -> dict[str, Any]:
     return {
@@ -76,6 +82,7 @@ def _fields(
         "retry_policy": None if retries is None else {"max_retries": retries},
         "timeout_seconds": None if timeout is None else duration(timeout, field="--timeout"),
         "dependencies": after or None,
+        "allow_unknown_kind": allow_unknown_kind or None,
     }
 
 

@@ -52,7 +52,8 @@ InDatabase = Annotated[
 def create(
     name: Annotated[str, typer.Argument(help="What it is for.")],
     scopes: Annotated[
-        list[str], typer.Option("--scope", help="admin, write, read or worker. Several are possible.")
+        list[str],
+        typer.Option("--scope", help="admin, write (runs code), read or worker. Several are possible."),
     ],
     expires_at: Annotated[
         str | None, typer.Option("--expires-at", metavar="TIME", help="Until when it is valid, RFC 3339.")
@@ -64,6 +65,10 @@ def create(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Make an API key. Its text is shown now and never again.
+
+    read: sees jobs, payloads, inputs, results and logs. write: also makes and changes jobs, which is the
+    right to run code on the workers. worker: runs what it claims, and is given payloads of all tenants.
+    admin: all of these, and keys.
 
     If the last admin key is lost, `--database` makes another one, for those who can write the database.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -19,6 +19,7 @@ from gnomon.errors import InvalidDependency, InvalidInput
 
 MARK = "applied:"  # Begins the tag of a job or workflow that belongs to a file.
 JOBS, WORKFLOWS, CALENDARS = SECTIONS = ("jobs", "workflows", "calendars")
+ALLOWED = "allow_unknown_kind"
 _OVER = ("CANCELLED", "DELETED")
 
 Form = Mapping[str, Any]
@@ -43,6 +44,12 @@ class Manifest:
         if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
             raise InvalidInput("tags", f"of {form['name']!r} must be a list of strings.")
         return {**form, "tags": sorted({*tags, self.mark})}
+
+    def allowing_unknown_kinds(self) -> Manifest:
+        def allowing(forms: Sequence[Form]) -> Sequence[Form]:
+            return [{**form, ALLOWED: True} for form in forms]
+
+        return replace(self, forms=allowing(self.forms), workflows=allowing(self.workflows))
 
 
 def manifest_of(document: Any) -> Manifest:
@@ -84,8 +91,11 @@ def plan_of(server: Server, manifest: Manifest, *, adopt: bool, prune: bool) -> 
         if job is None:
             fires = fires_of(server, form["name"], wanted["schedule"], closed)
             steps.append(Step(Action.CREATE, form["name"], body=marked, fires_added=fires))
-        else:
-            steps.append(_change(server, job, current_shape(job, names), wanted, closed))
+            continue
+        step = _change(server, job, current_shape(job, names), wanted, closed)
+        if step.action is Action.CHANGE and ALLOWED in form:
+            step = replace(step, body=step.body | {ALLOWED: form[ALLOWED]})
+        steps.append(step)
     if prune:
         steps += [_pruning(server, job) for job in _orphans(jobs, manifest.forms, manifest.mark)]
         steps += [workflow_pruning(server, dag) for dag in _orphans(dags, manifest.workflows, manifest.mark)]

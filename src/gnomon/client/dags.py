@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
+from gnomon.client.admission import admission, kinds_in
 from gnomon.client.changes import Changes, Wish
 from gnomon.client.runs import begin_run
 from gnomon.client.surroundings import Surroundings
@@ -45,13 +46,15 @@ class Dags:
 
     # Writing -------------------------------------------------------------------------------------------
 
-    def check(self, document: object) -> tuple[WrittenDag, Plan]:
+    async def check(self, document: object) -> tuple[WrittenDag, Plan]:
         """Raises InvalidInput or InvalidDag that names the task, the field and the reason. Keeps nothing."""
-        return checked(document, self._own.graph_limits, self._own.check)
+        written, plan = checked(document, self._own.graph_limits, self._own.check)
+        (await admission(self._own, kinds_in(written))).check_dag(written)
+        return written, plan
 
     async def create(self, document: object, *, idempotency: Idempotency | None = None) -> Dag:
         """Raises what `check` raises, JobAlreadyExists, CalendarNotFound, IdempotencyConflict."""
-        written, plan = self.check(document)
+        written, plan = await self.check(document)
         await self._check_calendar(written)
         now, tenant_id = self._own.clock.now(), self._own.tenant_id
         course = course_of_new(written.schedule, now=now, seed=seed_of(tenant_id, written.name))
@@ -80,7 +83,7 @@ class Dags:
 
         Raises DagNotFound, VersionConflict, and what `create` raises.
         """
-        written, plan = self.check(document)
+        written, plan = await self.check(document)
         await self._check_calendar(written)
         kept = _kept(document)
         dag = await self.get(dag_id)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from uuid import UUID
 
+from gnomon.client.admission import Admission, admission
 from gnomon.client.changes import Changes, Wish
 from gnomon.client.looking import Look, Looking
 from gnomon.client.surroundings import Surroundings
@@ -26,6 +28,12 @@ from gnomon.store.hints import Topic
 
 PREVIEW_LIMIT_DEFAULT = 10
 
+At = AbstractContextManager[None]
+
+
+def _here(_: int) -> At:
+    return nullcontext()
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -35,6 +43,7 @@ class Draft:
     definition: Definition
     tags: frozenset[str] = frozenset()
     dependencies: frozenset[JobId] = frozenset()
+    allow_unknown_kind: bool = False  # A worker that does not run now may have it.
 
 
 class Jobs:
@@ -56,8 +65,7 @@ class Jobs:
         self, drafts: Sequence[Draft], *, idempotency: Idempotency | None = None
     ) -> Sequence[Job]:
         """Create all or none."""
-        for draft in drafts:
-            self.check(draft.definition)
+        await self.check(drafts)
         await self._check_calendars({draft.definition.schedule.calendar for draft in drafts})
         now = self._own.clock.now()
         new = [self._new(draft, now=now) for draft in drafts]
@@ -66,11 +74,30 @@ class Jobs:
             self._own.announce(Topic.SCHEDULE)
         return jobs
 
-    def check(self, definition: Definition) -> None:
-        """What `create` checks before it asks the store. Raises InvalidInput."""
+    async def check(self, drafts: Sequence[Draft], at: Callable[[int], At] = _here) -> None:
+        """What `create` checks before it writes. A draft is looked at inside of `at` with its number.
+
+        Raises InvalidInput, UnknownKind, KindDisabled.
+        """
+        admitted = await admission(
+            self._own, {one.definition.kind for one in drafts if not one.allow_unknown_kind}
+        )
+        for number, draft in enumerate(drafts):
+            with at(number):
+                self._check(draft.definition, admitted, allows_unknown=draft.allow_unknown_kind)
+
+    def _check(self, definition: Definition, admitted: Admission, *, allows_unknown: bool) -> None:
         if definition.kind == DAG_KIND:
             raise InvalidInput("kind", f"{DAG_KIND!r} is for workflows; make one under /v1/dags.")
+        admitted.check(definition.kind, allows_unknown=allows_unknown)
         self._own.check(definition)
+
+    async def _check_change(self, job_id: JobId, definition: Definition, *, allows_unknown: bool) -> None:
+        """A kind that nothing here knows may stay, but not come."""
+        if not allows_unknown and not self._own.kinds.is_known(definition.kind):
+            allows_unknown = (await self.get(job_id)).definition.kind == definition.kind
+        admitted = await admission(self._own, () if allows_unknown else {definition.kind})
+        self._check(definition, admitted, allows_unknown=allows_unknown)
 
     def _new(self, draft: Draft, *, now: datetime) -> NewJob:
         tenant_id = self._own.tenant_id
@@ -96,6 +123,7 @@ class Jobs:
         definition: Definition | None = None,
         tags: Collection[str] | None = None,
         dependencies: Collection[JobId] | None = None,
+        allow_unknown_kind: bool = False,
         idempotency: Idempotency | None = None,
     ) -> Job:
         """Change what is given. What is the same already makes no new revision, and no write.
@@ -105,7 +133,7 @@ class Jobs:
         revision: they are decided first.
         """
         if definition is not None:
-            self.check(definition)
+            await self._check_change(job_id, definition, allows_unknown=allow_unknown_kind)
             await self._check_calendars({definition.schedule.calendar})
         wish = Wish(
             JobAction.UPDATE,

@@ -12,6 +12,7 @@ from gnomon.core.execution import ExecutionId
 from gnomon.core.graph import GraphLimits
 from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, Definition, TenantId
+from gnomon.core.kinds import Kinds
 from gnomon.engine.clock import Clock
 from gnomon.store.hints import Topic
 from gnomon.store.workflows import WorkflowStore
@@ -41,6 +42,7 @@ class Surroundings:
 
     `bells` ring when something was announced, here or elsewhere. What waits by `ends`, `bells` and `rooms`
     waits on one loop; `at_home` makes a call there. `misfit` says why the schema does not fit, if so.
+    `kinds` are those that may be saved.
     """
 
     store: WorkflowStore
@@ -56,6 +58,7 @@ class Surroundings:
     tenant_id: TenantId = DEFAULT_TENANT
     graph_limits: GraphLimits = field(default_factory=GraphLimits)
     task_names: TaskNames = field(default_factory=TaskNames)
+    kinds: Kinds = field(default_factory=Kinds)
 
     def announce_due(self, dues: Iterable[datetime | None], *, now: datetime) -> None:
         """Of what was enqueued or put back. None: at once."""

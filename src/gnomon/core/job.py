@@ -45,7 +45,7 @@ class Delivery(Choice):
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a revision of a job says. Immutable: a change is a new revision."""
+    """What a revision of a job says. Immutable: a change is a new revision. A kind is kept in lower case."""
 
     kind: str
     payload: Document = field(default_factory=lambda: Document("{}"))
@@ -60,6 +60,9 @@ class Definition:
 
     def __post_init__(self) -> None:
         check_name(self.kind, field="kind")
+        if not self.kind.islower():
+            object.__setattr__(self, "kind", self.kind.lower())
+            check_name(self.kind, field="kind")  # Some letters are longer in lower case.
         check_name(self.queue, field="queue")
         check_priority(self.priority)
         if len(self.capabilities) > CAPABILITIES_MAX:

@@ -142,7 +142,7 @@ class Lane:
 
     def fits(self, offer: Offer) -> bool:
         return (
-            self.kind in offer.kinds
+            self.kind.lower() in offer.kinds  # Earlier releases kept a kind as it was written.
             and self.queue in offer.queues
             and self.capabilities <= offer.capabilities
         )

@@ -41,6 +41,8 @@ class JobFilter:
         for field in ("kind", "tag", "name", "type"):
             if getattr(self, field) is not None:
                 check_name(getattr(self, field), field=field)
+        if self.kind is not None:
+            object.__setattr__(self, "kind", self.kind.lower())
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from uuid import UUID
 from gnomon.core.document import check_name
 from gnomon.core.execution import WorkerId
 from gnomon.core.keys import KeyId
+from gnomon.core.kinds import kinds_of
 from gnomon.errors import InvalidInput
 
 SLOTS_MAX = 10_000
@@ -52,18 +53,20 @@ class Registration:
             for name in getattr(self, field):
                 check_name(name, field=field)
         check_slots(self.slots)
+        object.__setattr__(self, "kinds", kinds_of(self.kinds))
 
     def offered(self, field: str, asked: Collection[str] | None) -> frozenset[str]:
         """Those of its kinds, queues or capabilities that are asked for; all of them if none are named."""
         own: frozenset[str] = getattr(self, field)
         if asked is None:
             return own
-        if missing := sorted(set(asked) - own):
+        asked = kinds_of(asked) if field == "kinds" else frozenset(asked)
+        if missing := sorted(asked - own):
             said = ", ".join(map(repr, missing))
             raise InvalidInput(
                 field, f"worker {self.id} is not registered for {said}. Register it with that."
             )
-        return frozenset(asked)
+        return asked
 
 
 class Registered(NamedTuple):

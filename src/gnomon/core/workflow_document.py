@@ -68,6 +68,7 @@ class WrittenDag:
     schedule: Schedule
     workflow: Workflow
     tags: frozenset[str] = frozenset()
+    allow_unknown_kind: bool = False  # No worker that runs now has to know the kinds of its tasks.
 
 
 def read_dag(document: object, limits: GraphLimits | None = None) -> WrittenDag:
@@ -81,7 +82,7 @@ def read_dag(document: object, limits: GraphLimits | None = None) -> WrittenDag:
         limits.check(len(dag.tasks), sum(map(_edges, dag.tasks)))
     workflow = _workflow(dag, check=_check_use)
     check_sense(workflow)
-    return WrittenDag(dag.name, _schedule(dag), workflow, dag.tags)
+    return WrittenDag(dag.name, _schedule(dag), workflow, dag.tags, dag.allow_unknown_kind)
 
 
 def read_workflow(document: object) -> Workflow:
@@ -155,7 +156,7 @@ def _check_use(task: TaskForm) -> None:
                 hint = f" Say it in {hints[name]}." if name in hints else ""
                 raise InvalidInput(name, f"is for a task with `kind`; this one has `{word}`.{hint}")
         return
-    if _kind(task) == DAG_KIND:
+    if _kind(task).lower() == DAG_KIND:
         raise InvalidInput("kind", f"{DAG_KIND!r} is for workflows; name the one to run by `dag`.")
 
 

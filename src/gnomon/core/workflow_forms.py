@@ -91,6 +91,7 @@ class DagForm(Strict, frozen=True, kw_only=True):
     allow_partial_completion: bool = False
     config: Any = msgspec.field(default_factory=dict)
     tags: frozenset[str] = frozenset()
+    allow_unknown_kind: bool = False
 
 
 def converted(document: object, shape: type[Read], *, noun: str) -> Read:

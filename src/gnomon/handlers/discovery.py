@@ -2,7 +2,7 @@
 
 The name of an entry point is the kind it runs. It names a factory, which is given the HandlerSettings and
 returns a Handler. A handler that cannot be used is told, by distribution and name, and left out; it does not
-take the others down.
+take the others down. One that `handlers.enabled` leaves out is not even made.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
+from gnomon.core.kinds import Kinds, kinds_of
 from gnomon.errors import HandlerBroken
 from gnomon.handlers.base import Handler
 from gnomon.handlers.registry import Registry
@@ -37,13 +38,19 @@ def discover(
     found: Iterable[EntryPoint] | None = None,
     given: Mapping[str, Factory] | None = None,
 ) -> Discovered:
-    """Every installed handler. `given` are factories that a program brings itself; they win by kind."""
+    """Every installed handler that is on. `given` are factories that a program brings; they win by kind."""
     given = given or {}
-    handlers: dict[str, Handler] = {kind: factory(settings) for kind, factory in given.items()}
+    found = list(entry_points(group=GROUP) if found is None else found)
+    enabled = settings.enabled
+    if enabled is None:
+        enabled = kinds_of([*given, *(entry_point.name for entry_point in found)])
+    handlers: dict[str, Handler] = {
+        kind: factory(settings) for kind, factory in given.items() if kind in enabled
+    }
     owners = dict.fromkeys(handlers, "this program")
     broken = []
-    for entry_point in _ours_first(entry_points(group=GROUP) if found is None else found):
-        if entry_point.name in given:
+    for entry_point in _ours_first(found):
+        if entry_point.name in given or entry_point.name.lower() not in enabled:
             continue
         try:
             handler = _made(entry_point, settings, owners)
@@ -51,9 +58,17 @@ def discover(
             _log.error("%s", error, exc_info=error.__cause__)
             broken.append(error)
         else:
-            handlers[handler.kind] = handler
-            owners[handler.kind] = _distribution(entry_point)
+            handlers[handler.kind.lower()] = handler
+            owners[handler.kind.lower()] = _distribution(entry_point)
     return Discovered(Registry(handlers.values()), tuple(broken))
+
+
+def installed_kinds(settings: HandlerSettings) -> Kinds:
+    """What this process knows of kinds, without making a handler."""
+    names = kinds_of(entry_point.name for entry_point in entry_points(group=GROUP))
+    if settings.enabled is None:
+        return Kinds(names)
+    return Kinds(names & settings.enabled, settings.enabled)
 
 
 def _ours_first(found: Iterable[EntryPoint]) -> list[EntryPoint]:
@@ -64,15 +79,16 @@ def _ours_first(found: Iterable[EntryPoint]) -> list[EntryPoint]:
 
 
 def _made(entry_point: EntryPoint, settings: HandlerSettings, owners: Mapping[str, str]) -> Handler:
-    if entry_point.name in owners:
-        raise _broken(entry_point, f"the kind is taken by {owners[entry_point.name]!r}.")
+    kind = entry_point.name.lower()
+    if kind in owners:
+        raise _broken(entry_point, f"the kind is taken by {owners[kind]!r}.")
     try:
         handler: Handler = entry_point.load()(settings)
     except (Exception, SystemExit) as error:  # A plugin may raise anything while it is imported.
         raise _broken(entry_point, f"{entry_point.value} failed: {type(error).__name__}: {error}") from error
     if not (callable(getattr(handler, "check", None)) and callable(getattr(handler, "run", None))):
         raise _broken(entry_point, f"{entry_point.value} made a {type(handler).__name__}, not a handler.")
-    if getattr(handler, "kind", None) != entry_point.name:
+    if str(getattr(handler, "kind", "")).lower() != kind:
         raise _broken(entry_point, f"{entry_point.value} runs the kind {handler.kind!r}; name it so.")
     return handler
 

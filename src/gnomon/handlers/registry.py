@@ -20,8 +20,9 @@ class Registry:
     def __init__(self, handlers: Iterable[Handler]) -> None:
         by_kind: dict[str, Handler] = {}
         for handler in handlers:
-            assert handler.kind not in by_kind, f"Two handlers for the kind {handler.kind!r}."
-            by_kind[handler.kind] = handler
+            kind = handler.kind.lower()
+            assert kind not in by_kind, f"Two handlers for the kind {kind!r}."
+            by_kind[kind] = handler
         self._handlers = MappingProxyType(by_kind)
 
     @property
@@ -39,7 +40,7 @@ class Registry:
     def check(self, definition: Definition) -> None:
         """Called when a job is saved. Raises InvalidInput that names the field and what is wrong with it.
 
-        A kind that is unknown here is no mistake: a worker elsewhere may have it.
+        The payload of a kind that is unknown here is not looked at. core/kinds.py says which may be saved.
         """
         handler = self._handlers.get(definition.kind)
         if handler is not None:

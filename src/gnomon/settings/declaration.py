@@ -152,6 +152,12 @@ class HandlerSettings:
     # Where the functions are, as `module:attribute`. No setting of its own: who puts a worker together takes
     # it from `app`.
     functions: str | None = None
+    enabled: frozenset[str] | None = setting(
+        Maybe("all", Names(at_least=1, in_any_case=True)),
+        None,
+        "Which kinds this process may run, and which it lets be saved. With all: those that are installed.",
+        key="handlers.enabled",
+    )
     function_grace: timedelta = setting(
         Seconds(0, DAY_SECONDS),
         timedelta(seconds=5),

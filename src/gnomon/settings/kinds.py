@@ -207,6 +207,7 @@ class Names(Kind[frozenset[str]]):
     """As Many, where the order says nothing."""
 
     at_least: int = 0
+    in_any_case: bool = False  # Read in any case, kept in lower case.
 
     @property
     def accepted(self) -> str:
@@ -216,7 +217,7 @@ class Names(Kind[frozenset[str]]):
         names = frozenset(Many(NAME).read(written))
         if len(names) < self.at_least:
             raise ValueError(written)
-        return names
+        return frozenset(name.lower() for name in names) if self.in_any_case else names
 
     def show(self, value: frozenset[str]) -> JSON:
         return [*sorted(value)]
@@ -234,7 +235,8 @@ class Maybe(Kind[T | None]):
         return f"{self.kind.accepted}, or {self.word}"
 
     def read(self, written: object) -> T | None:
-        return None if written == self.word else self.kind.read(written)
+        is_word = isinstance(written, str) and written.strip().lower() == self.word
+        return None if is_word else self.kind.read(written)
 
     def show(self, value: T | None) -> JSON:
         return self.word if value is None else self.kind.show(value)

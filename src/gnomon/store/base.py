@@ -428,6 +428,9 @@ class WorkerStore(Protocol):
     async def list(self, *, limit: int, after: WorkerId | None = None) -> Sequence[Worker]:
         """By id."""
 
+    async def live_kinds(self, *, now: datetime) -> frozenset[str]:
+        """The kinds of all workers that have neither left nor fallen silent."""
+
 
 class KeyStore(Protocol):
     """Who may call. Secrets are not kept, only what proves them."""

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from gnomon.core.execution import WorkerId
 from gnomon.core.job import DEFAULT_TENANT, TenantId
+from gnomon.core.kinds import kinds_of
 from gnomon.core.limits import check_limit
 from gnomon.core.records import Tenant
 from gnomon.core.worker import SILENT, Registered, Registration, Worker, WorkerStatus
@@ -83,6 +84,10 @@ class SqlWorkers:
     async def list(self, *, limit: int, after: WorkerId | None = None) -> Sequence[Worker]:
         rows = await self._database.read("workers_page", after=after or "", limit=check_limit(limit))
         return [_worker_of(row) for row in rows]
+
+    async def live_kinds(self, *, now: datetime) -> frozenset[str]:
+        rows = await self._database.read("workers_live_kinds", silent_since=now - SILENT)
+        return kinds_of(kind for row in rows for kind in names_of(row["kinds"]))
 
 
 class SqlTenants:

@@ -139,7 +139,10 @@ def test_what_a_server_would_refuse_is_not_called_fine(desk: Desk) -> None:
     refused = desk("dag", "validate", "-", stdin=json.dumps({"name": "x", "tasks": tasks}), exit_code=2)
     assert "tasks.a.payload.function" in refused.stderr
     tasks = [{"name": "a", "kind": "of-nobody"}]
-    done = desk("dag", "validate", "-", stdin=json.dumps({"name": "x", "tasks": tasks}))
+    flow = json.dumps({"name": "x", "tasks": tasks})
+    unknown = desk("dag", "validate", "-", stdin=flow, exit_code=2)
+    assert "tasks.a.kind: no handler here and no live worker runs 'of-nobody'" in unknown.stderr
+    done = desk("dag", "validate", "-", "--allow-unknown-kind", stdin=flow)
     assert "Fine." in done.stdout
     assert "payloads of of-nobody" in done.stderr
 

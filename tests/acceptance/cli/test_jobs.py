@@ -37,6 +37,29 @@ def test_a_job_from_its_making_to_its_end(desk: Desk) -> None:
     assert desk.json("job", "show", made["job_id"])["status"] == "DELETED"
 
 
+def test_a_job_with_nothing_to_run_is_refused_and_so_is_a_kind_that_nothing_runs(desk: Desk) -> None:
+    nothing = desk("job", "create", "nothing", exit_code=2)
+    assert "kind: is missing: say what shall run, with --payload, --kind or --file." in nothing.stderr
+    desk("job", "create", "nothing", "--cron", "0 9 * * *", exit_code=2)
+    unknown = desk("job", "create", "slip", "--kind", "dumy", exit_code=2)
+    assert "Did you mean `dummy`?" in unknown.stderr
+    made = desk.json("job", "create", "slip", "--kind", "DUMY", "--allow-unknown-kind")
+    assert made["kind"] == "dumy"
+    desk("job", "update", "slip", "--kind", "dumyy", exit_code=2)
+    assert desk.json("job", "update", "slip", "--kind", "Dummy")["kind"] == "dummy"
+
+
+def test_jobs_of_a_file_are_of_known_kinds_unless_it_is_allowed(desk: Desk) -> None:
+    file = json.dumps({"owner": "kinds", "jobs": [{"name": "odd", "kind": "dumy"}]})
+    refused = desk("apply", "-f", "-", "--yes", stdin=file, exit_code=2)
+    assert "Did you mean `dummy`?" in refused.stderr
+    desk("apply", "-f", "-", "--yes", "--allow-unknown-kind", stdin=file)
+    other = file.replace("dumy", "dumyy")
+    desk("apply", "-f", "-", "--yes", stdin=other, exit_code=2)
+    desk("apply", "-f", "-", "--yes", "--allow-unknown-kind", stdin=other)
+    assert desk.json("job", "show", "odd")["kind"] == "dumyy"
+
+
 def test_a_run_is_waited_for_and_read(desk: Desk) -> None:
     script = {"interpreter": "sh", "script": "echo hello; echo there"}
     desk("job", "create", "talker", "--kind", "script", "--payload", json.dumps(script))

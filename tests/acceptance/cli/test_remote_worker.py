@@ -123,7 +123,18 @@ async def remote(desk: Desk, name: str) -> AsyncIterator[tuple[RemoteStore, Clai
 
 
 async def test_the_store_over_http_keeps_the_promises_of_a_store(desk: Desk) -> None:
-    desk("job", "create", "kept", "--kind", "elsewhere", "--payload", '{"a": [1, "ü"]}', "--retries", "5")
+    desk(
+        "job",
+        "create",
+        "kept",
+        "--kind",
+        "elsewhere",
+        "--allow-unknown-kind",
+        "--payload",
+        '{"a": [1, "ü"]}',
+        "--retries",
+        "5",
+    )
     desk("job", "trigger", "kept", "--input", '{"b": 2}')
     async with remote(desk, "promises") as (store, request):
         [leased] = await store.executions.claim(request, now=LATER, lease_until=LATER)

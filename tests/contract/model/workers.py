@@ -104,3 +104,8 @@ class ModelWorkers:
     async def list(self, *, limit: int, after: WorkerId | None = None) -> Sequence[Worker]:
         ids = sorted(one for one in self.state.workers if after is None or one > after)
         return [await self.get(one) for one in ids[:limit]]
+
+    async def live_kinds(self, *, now: datetime) -> frozenset[str]:
+        gone = (WorkerStatus.GONE, WorkerStatus.DEAD)
+        live = [worker for worker in self.state.workers.values() if worker.status_at(now) not in gone]
+        return frozenset().union(*(worker.kinds for worker in live))

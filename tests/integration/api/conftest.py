@@ -20,6 +20,7 @@ from gnomon.client.waiting import Bells
 from gnomon.core.execution import WorkerId
 from gnomon.core.ids import IdSource
 from gnomon.core.job import DEFAULT_TENANT, TenantId
+from gnomon.core.kinds import Kinds
 from gnomon.core.lease import ClaimRequest, Leased
 from gnomon.core.lifecycle import Outcome, after
 from gnomon.core.records import Tenant
@@ -58,6 +59,7 @@ class Office:
     bells: Bells = field(default_factory=Bells)
     told: list[Topic] = field(default_factory=list)
     settings: ApiSettings = UNLIMITED
+    kinds: Kinds = field(default_factory=Kinds)
     http: httpx.AsyncClient = field(init=False)
     api: Api = field(init=False)
     app: Any = field(init=False)
@@ -73,6 +75,7 @@ class Office:
                 announce=self.announce,
                 ends=self.ends,
                 bells=self.bells,
+                kinds=self.kinds,
             )
         )
 

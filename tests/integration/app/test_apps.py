@@ -14,10 +14,12 @@ import pytest
 from gnomon import Gnomon, InvalidInput
 from gnomon.app.attaching import apps_of
 from gnomon.app.connection import chosen_settings
-from gnomon.app.process import Role, alone, running_engine
+from gnomon.app.process import Role, alone, installed_handlers, running_engine, worker_options
+from gnomon.client import Draft
 from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT, JobStatus
-from gnomon.errors import StoreRefused
+from gnomon.core.job import DEFAULT_TENANT, Definition, JobStatus
+from gnomon.errors import KindDisabled, StoreRefused, UnknownKind
+from gnomon.settings import Settings
 from tests.conftest import MakeDatabase
 from tests.integration.app.shop import Order, Receipt, make_app
 
@@ -147,6 +149,37 @@ async def test_a_worker_registers_the_apps_that_its_settings_name_and_they_use_i
 
         engine.node.drain()
         await running
+
+
+async def test_an_app_whose_jobs_are_of_a_kind_that_is_off_is_refused_by_name(tmp_path: Path) -> None:
+    chosen = chosen_settings(f"sqlite://{tmp_path}/shop.db")
+    handlers = replace(chosen.handlers, enabled=frozenset({"http"}))
+    async with alone(replace(chosen, handlers=handlers)):
+        async with running_engine(replace(chosen, handlers=handlers), Role.WORKER) as engine:
+            with pytest.raises(KindDisabled, match="'python' is off here") as refused:
+                async with make_app().attached(engine):
+                    pass
+        assert "That is about the job" in refused.value.__notes__[0]
+        (registered,) = await engine_kinds(replace(chosen, handlers=handlers))
+        assert registered == {"http"}
+
+
+async def engine_kinds(settings: Settings) -> list[frozenset[str]]:
+    """What a worker with these settings registers and claims."""
+    handlers = installed_handlers(settings)
+    try:
+        return [worker_options(settings, handlers).registration.kinds]
+    finally:
+        await handlers.aclose()
+
+
+async def test_an_app_that_only_enqueues_knows_which_kinds_there_are(database: str) -> None:
+    async with Gnomon(database) as app:
+        client = await app.connect()
+        with pytest.raises(UnknownKind, match=r"Did you mean `http`\?"):
+            await client.jobs.create(Draft("x", Definition("htpp")))
+        job = await client.jobs.create(Draft("x", Definition("elsewhere"), allow_unknown_kind=True))
+        assert job.definition.kind == "elsewhere"
 
 
 def test_a_fork_has_a_loop_of_its_own_for_code_without_one(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from gnomon.core.document import JSON, Document
 from gnomon.core.job import Definition
 from gnomon.errors import InvalidInput
 from gnomon.handlers.base import Context, NotHere
-from gnomon.handlers.discovery import GROUP, discover
+from gnomon.handlers.discovery import GROUP, discover, installed_kinds
 from gnomon.handlers.dummy import DummyHandler
 from gnomon.handlers.registry import Registry
 from gnomon.settings import HandlerSettings
@@ -107,6 +107,16 @@ async def test_a_plugin_runs_with_what_it_has_checked() -> None:
     context = an_attempt(input={"more": 1})
     handler.check(payload.value)
     assert await handler.run(payload.value, context) == [{"words": ["a", "b"]}, {"more": 1}]
+
+
+def test_a_handler_that_is_off_is_not_even_made() -> None:
+    settings = HandlerSettings(enabled=frozenset({"echo"}))
+    found = [entry("fails", f"{HERE}:fails"), entry("Echo", f"{HERE}:Echo")]
+    discovered = discover(settings, found=found, given={"python": fails})
+    assert not discovered.broken
+    assert discovered.registry.kinds == {"echo"}
+    assert installed_kinds(HandlerSettings()).installed >= {"dummy", "http", "python", "script"}
+    assert installed_kinds(HandlerSettings(enabled=frozenset({"http"}))).installed == {"http"}
 
 
 def test_a_program_may_bring_its_own_handler() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gnomon.api.described.field import (
     NUMBER_MAX,
     count,
+    flag,
     instant,
     json,
     name,
@@ -24,6 +25,7 @@ from gnomon.core.job_state import JobState
 from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.occurrence import SkipReason
 from gnomon.core.retry import ATTEMPTS_MAX
+from gnomon.errors import KindDisabled, UnknownKind
 
 JOB = "019a96f2-6c00-7a31-8b52-4f1d0c9e7a10"
 EXECUTION = "019a96f8-1e40-7c02-9d11-52ab8f3c6e21"
@@ -117,7 +119,8 @@ CAPABILITY = name("A capability.", "gpu")
 QUEUE = name("Where its runs wait. Workers say which queues they serve.", "default")
 KIND = text(
     "What runs it: `http`, `script`, `python`, `sql`, `dummy`, or the name of a handler of your own. Read in "
-    "any case. Without it, it follows from the payload.",
+    "any case. Without it, it follows from the payload. One that no handler of the server and no live worker "
+    "has is refused.",
     "http",
     up_to=NAME_LENGTH_MAX,
 )
@@ -130,3 +133,7 @@ PERIOD = {
     "since": instant("Only executions made at this instant or later, with an offset.", EARLIER),
     "until": instant("Only executions made before this instant, with an offset.", ENDED),
 }
+OF_KINDS = (UnknownKind, KindDisabled)
+ALLOW_UNKNOWN_KIND = flag(
+    "Save it although no handler of the server and no live worker has the kind. Default: false.", False
+)

@@ -21,6 +21,8 @@ _JOB, _EXECUTION = UUID(often.JOB), UUID(often.EXECUTION)
 # One of each error that an API answers with. Its words are those of the class.
 EXAMPLES: list[GnomonError] = [
     errors.InvalidInput("priority", "12 is not a whole number from 0 to 9."),
+    errors.UnknownKind("htpp", known=" Did you mean `http`? Known: dummy, http, python, script."),
+    errors.KindDisabled("script", enabled=("http", "python")),
     errors.PayloadTooLarge("payload", size_bytes=300_000, size_bytes_max=262_144),
     errors.InvalidCron("61 * * * *", part="minute", value="61", reason="61 is not from 0 to 59"),
     errors.InvalidTimezone("Mars/Olympus"),

@@ -157,6 +157,10 @@ FIELDS: Fields = {
         ),
         "config": _CONFIG,
         "tags": many("Names to find it by.", often.TAG, up_to=TAGS_MAX),
+        "allow_unknown_kind": often.ALLOW_UNKNOWN_KIND.but(
+            "Save it although no handler of the server and no live worker has the kind of a task. "
+            "Default: false."
+        ),
     },
     ChangedDag: {"version": often.SEEN},
     Trigger: {"config": _CONFIG.but("Goes over the configuration of the workflow, key by key.")},
@@ -227,7 +231,7 @@ CALLS: Calls = {
     "create_dag": Told(
         "Make a workflow",
         bodies={"Two tasks at two at night": _DEFINITION},
-        refusals=_WRITTEN,
+        refusals=(*_WRITTEN, *often.OF_KINDS),
         takes_key=True,
         tags=True,
         locates=True,
@@ -246,7 +250,7 @@ CALLS: Calls = {
     "update_dag": Told(
         "Change a workflow",
         bodies={"At three": {**_DEFINITION, "cron_expression": "0 3 * * *"}},
-        refusals=(*_WRITTEN, *_ACTS),
+        refusals=(*_WRITTEN, *often.OF_KINDS, *_ACTS),
         takes_key=True,
         takes_version=True,
         tags=True,

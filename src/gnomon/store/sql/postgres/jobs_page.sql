@@ -3,7 +3,7 @@ WHERE tenant_id = :tenant_id
   AND id < :after
   AND (CASE WHEN CAST(:status AS text) IS NULL THEN status <> 'DELETED' ELSE status = CAST(:status AS text) END)
   -- Workflows are jobs, too; who wants to see them asks for them.
-  AND (CASE WHEN CAST(:kind AS text) IS NULL THEN kind <> 'gnomon.dag' ELSE kind = CAST(:kind AS text) END)
+  AND (CASE WHEN CAST(:kind AS text) IS NULL THEN kind <> 'gnomon.dag' ELSE lower(kind) = CAST(:kind AS text) END)
   AND (CAST(:name AS text) IS NULL OR name = CAST(:name AS text))
   AND (CAST(:tag AS text) IS NULL OR EXISTS (
       SELECT 1 FROM job_tags
