@@ -31,7 +31,6 @@ from gnomon.api.job_answers import (
 from gnomon.api.job_forms import JobPatch, NewJob, definition_of, draft_of, words_of_job
 from gnomon.api.policy import READS, WRITES, WRITES_MANY
 from gnomon.api.reading import Answer, Body, Form
-from gnomon.api.schedule_forms import TYPES
 from gnomon.api.words import in_words
 from gnomon.client import Client
 from gnomon.core.document import check_name
@@ -39,6 +38,7 @@ from gnomon.core.instants import parse_instant
 from gnomon.core.job import DEPENDENCIES_MAX, Job, JobId, JobStatus
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.records import JobFilter
+from gnomon.core.schedule_document import TYPES
 from gnomon.core.shown import shown_job
 from gnomon.errors import InvalidInput
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from msgspec import UNSET
@@ -13,7 +13,7 @@ from gnomon.api.execution_answers import raw
 from gnomon.api.reading import Answer, Form
 from gnomon.api.retry_forms import shown_retry
 from gnomon.client.leases import Handed, Written
-from gnomon.core.choices import choice
+from gnomon.core.choices import Choice, choice
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionId
 from gnomon.core.instants import parse_instant, seconds_of
@@ -50,6 +50,15 @@ class RenewForm(Form):
     leases: list[Held]
 
 
+class OutcomeWord(Choice):
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    CANCELLED = "cancelled"
+    SNOOZED = "snoozed"
+    RELEASED = "released"
+
+
 class Completion(Held):
     """`outcome` decides which of the other fields count.
 
@@ -57,7 +66,7 @@ class Completion(Held):
     server adds none of its own.
     """
 
-    outcome: Literal["succeeded", "failed", "timed_out", "cancelled", "snoozed", "released"]
+    outcome: OutcomeWord
     result: Any = UNSET
     error_kind: str | None = None
     error_message: str | None = None

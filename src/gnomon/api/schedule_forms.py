@@ -15,20 +15,9 @@ from msgspec import UNSET, UnsetType
 from gnomon.api.reading import Form
 from gnomon.api.words import Words
 from gnomon.core.schedule import Misfire, Once, Schedule
-from gnomon.core.schedule_document import from_document, to_document
+from gnomon.core.schedule_document import TYPES, from_document, to_document
 from gnomon.errors import InvalidInput
 
-# Every word for a type that the ecosystem has, and ours.
-TYPES = {
-    "cron": "cron",
-    "interval": "interval",
-    "recurring": "interval",
-    "once": "once",
-    "one_time": "once",
-    "one-time": "once",
-    "delayed": "delayed",
-    "manual": "manual",
-}
 # What a type is called in the flat form of an answer.
 JOB_TYPES = {
     "cron": "CRON",

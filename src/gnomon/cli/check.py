@@ -52,7 +52,9 @@ def check(
     pictures: Pictures = None,
     coverage: Coverage = 1,
     without: Without = None,
-    output: Annotated[Output, typer.Option("--output", help="For people, or for programs.")] = Output.TABLE,
+    output: Annotated[
+        Output, typer.Option("--output", help="For people, or for programs.", case_sensitive=False)
+    ] = Output.TABLE,
 ) -> None:
     """Judge a history of events: does everything hold that Gnomon promises?
 

@@ -35,7 +35,9 @@ def show(
     database: Database = None,
     log_format: LogFormat = None,
     log_level: LogLevel = None,
-    output: Annotated[Output, typer.Option("--output", help="For people, or for programs.")] = Output.TABLE,
+    output: Annotated[
+        Output, typer.Option("--output", help="For people, or for programs.", case_sensitive=False)
+    ] = Output.TABLE,
 ) -> None:
     """Print every setting, its value and where it came from. Passwords are hidden.
 

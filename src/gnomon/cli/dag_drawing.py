@@ -29,7 +29,9 @@ def graph(
     talk: Talk,
     dag: Dag,
     run: Annotated[str | None, typer.Option(metavar="RUN", help="Colour it as this run stands.")] = None,
-    drawing: Annotated[Drawing, typer.Option("--as", help="How to draw it.")] = Drawing.TEXT,
+    drawing: Annotated[
+        Drawing, typer.Option("--as", help="How to draw it.", case_sensitive=False)
+    ] = Drawing.TEXT,
 ) -> None:
     """Draw a workflow: what waits for what, and with `--run`, as that run has it and how far it is.
 

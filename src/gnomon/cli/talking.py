@@ -26,7 +26,9 @@ from gnomon.errors import DagNotFound, GnomonError, JobNotFound
 ServerOption = Annotated[str | None, option("server", "URL")]
 KeyOption = Annotated[str | None, option("key", "KEY")]
 ProfileOption = Annotated[str | None, option("profile", "NAME")]
-OutputOption = Annotated[Output, typer.Option("--output", "-o", help="For people, or for programs.")]
+OutputOption = Annotated[
+    Output, typer.Option("--output", "-o", help="For people, or for programs.", case_sensitive=False)
+]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="How many at most.")]
 
 Job = Annotated[

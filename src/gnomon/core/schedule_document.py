@@ -37,6 +37,17 @@ _TIMINGS: dict[str, type[Timing]] = {
     "delayed": Delayed,
     "manual": Manual,
 }
+# Every word for a type that the ecosystem has, and ours. Read in any case.
+TYPES = {
+    "cron": "cron",
+    "interval": "interval",
+    "recurring": "interval",
+    "once": "once",
+    "one_time": "once",
+    "one-time": "once",
+    "delayed": "delayed",
+    "manual": "manual",
+}
 _TYPES = {timing: name for name, timing in _TIMINGS.items()} | {LostCron: "cron"}
 _TIMING_FIELDS: dict[str, _Fields] = {
     "cron": {"cron": "expression", "timezone": "timezone", "gap": "gap", "fold": "fold"},
@@ -94,9 +105,10 @@ def from_kept(document: object) -> Schedule:
 def _read(document: object, timings: Mapping[str, type[Timing]]) -> Schedule:
     if not isinstance(document, Mapping):
         raise InvalidInput("schedule", f"must be an object, not {type(document).__name__}.")
-    type_name = document.get("type", "manual")
-    if not isinstance(type_name, str) or type_name not in _TIMINGS:
-        raise InvalidInput("type", f"{type_name!r} is not one of {', '.join(_TIMINGS)}.")
+    word = document.get("type", "manual")
+    if not isinstance(word, str) or word.lower() not in TYPES:
+        raise InvalidInput("type", f"{word!r} is not one of {', '.join(sorted(TYPES))}.")
+    type_name = TYPES[word.lower()]
     timing_fields = _TIMING_FIELDS[type_name]
     for name in document:
         if name != "type" and name not in timing_fields and name not in _FIELDS:

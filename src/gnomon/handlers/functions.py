@@ -5,19 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from gnomon.core.choices import Choice
 from gnomon.core.document import check_name
 from gnomon.errors import InvalidInput
 from gnomon.handlers.arguments import Signature, signature_of
 from gnomon.handlers.base import NotHere
 
 
-class Isolation(StrEnum):
+class Isolation(Choice):
     LOOP = "loop"  # In the worker's event loop. Async functions, and sync ones that never wait.
     THREAD = "thread"  # In a thread of the worker. Sync functions.
     PROCESS = "process"  # In a child process of its own, which can be killed.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any
 
 import msgspec
 
+from gnomon.core.choices import Choice
 from gnomon.core.document import JSON
 from gnomon.errors import InvalidInput
 
@@ -36,7 +37,17 @@ _FORBIDDEN_HEADERS = frozenset(
 )
 _FORBIDDEN_PREFIXES = ("gnomon-", "proxy-")
 
-Method: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+class Method(Choice):
+    GET = "GET"
+    HEAD = "HEAD"
+    POST = "POST"
+    PUT = "PUT"
+    PATCH = "PATCH"
+    DELETE = "DELETE"
+    OPTIONS = "OPTIONS"
+
+
 _Seconds = Annotated[float, msgspec.Meta(gt=0, le=TIMEOUT_SECONDS_MAX)]
 _Statuses = Annotated[list[int | str], msgspec.Meta(min_length=1, max_length=100)]
 
@@ -96,7 +107,7 @@ def _statuses(entry: int | str, *, field: str) -> range:
     if isinstance(entry, int):
         if 100 <= entry <= 599:
             return range(entry, entry + 1)
-    elif found := _RANGE.fullmatch(entry):
+    elif found := _RANGE.fullmatch(entry.lower()):
         if found[1]:
             return range(int(found[1]) * 100, int(found[1]) * 100 + 100)
         return range(int(found[2]), int(found[3]) + 1)

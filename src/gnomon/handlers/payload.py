@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
+from gnomon.core.choices import allowed, one_of
 from gnomon.core.document import JSON
 from gnomon.errors import InvalidInput
 from gnomon.handlers.base import JobFailed
@@ -28,7 +29,8 @@ def read(payload: JSON, into: type[_Payload]) -> _Payload:
         named = _FIELD.search(text)
         if named:
             field += f".{named['name']}"
-        raise InvalidInput(field, f"{_PLACE.sub('', text)}.") from None
+        words = one_of(allowed(into, place["path"])) if place else ""
+        raise InvalidInput(field, f"{_PLACE.sub('', text)}{words}.") from None
 
 
 def read_to_run(payload: JSON, into: type[_Payload]) -> _Payload:

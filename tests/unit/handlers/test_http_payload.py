@@ -97,7 +97,7 @@ def test_an_address_is_taken_apart_once() -> None:
         ({"headers": {"Proxy-Authorization": "x"}}, "payload.headers.Proxy-Authorization"),
         ({"headers": {f"X-{n}": "" for n in range(101)}}, "payload.headers"),
         ({"method": "TRACE"}, "payload.method"),
-        ({"method": "get"}, "payload.method"),
+        ({"method": "fetch"}, "payload.method"),
         ({"body": "a", "json": None}, "payload.json"),
         ({"timeout_seconds": 0}, "payload.timeout_seconds"),
         ({"timeout_seconds": 1e9}, "payload.timeout_seconds"),

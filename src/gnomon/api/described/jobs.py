@@ -28,13 +28,14 @@ from gnomon.api.job_answers import CancelledJob, CurrentRun, JobAnswer, JobDetai
 from gnomon.api.job_forms import JobForm, JobPatch, NewJob
 from gnomon.api.jobs import BATCH_MAX, JobsMade, NewJobs
 from gnomon.api.retry_forms import Retry
-from gnomon.api.schedule_forms import JOB_TYPES, TYPES
+from gnomon.api.schedule_forms import JOB_TYPES
 from gnomon.core import job
 from gnomon.core.execution import ExecutionStatus
 from gnomon.core.instants import MICROSECOND
 from gnomon.core.job import Delivery, JobStatus
 from gnomon.core.limits import PAGE_LIMIT_MAX
 from gnomon.core.retry import ATTEMPTS_MAX, BACKOFF_MAX, MULTIPLIER_MAX, RETRY_ON_MAX, Backoff
+from gnomon.core.schedule_document import TYPES
 from gnomon.errors import (
     CalendarNotFound,
     IllegalTransition,

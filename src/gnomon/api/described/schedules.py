@@ -19,7 +19,7 @@ from gnomon.api.described.field import (
     word,
 )
 from gnomon.api.described.recurring import EARLIER, NEXT, NOMINAL
-from gnomon.api.schedule_forms import IF_PAST, JOB_TYPES, TYPES, NestedSchedule, Times
+from gnomon.api.schedule_forms import IF_PAST, JOB_TYPES, NestedSchedule, Times
 from gnomon.api.schedules import Fire, Fires, PreviewForm
 from gnomon.core import schedule
 from gnomon.core.cron import EXPRESSION_CHARS_MAX
@@ -27,6 +27,7 @@ from gnomon.core.dst import Fold, Gap
 from gnomon.core.occurrence import SkipReason
 from gnomon.core.preview import PREVIEW_LIMIT_MAX
 from gnomon.core.schedule import Misfire, Overlap
+from gnomon.core.schedule_document import TYPES
 from gnomon.errors import CalendarNotFound, InvalidCron, InvalidTimezone
 
 _ZERO = timedelta(0)
