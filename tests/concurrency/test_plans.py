@@ -14,9 +14,11 @@ from gnomon.core.execution import ExecutionId, ExecutionStatus
 from gnomon.core.firing import plan
 from gnomon.core.job import DEFAULT_TENANT, Definition, JobId
 from gnomon.core.lease import LEASE
+from gnomon.core.lifecycle import LeaseExpired
 from gnomon.core.records import Checkpoint, ExecutionFilter, JobFilter, LogLevel, LogLine
 from gnomon.core.retention import RetentionPolicy
 from gnomon.core.schedule import Interval, Overlap, Schedule
+from gnomon.core.suspects import PATIENCE
 from gnomon.store import statements
 from gnomon.store.migrate import migrate
 from gnomon.store.postgres import PostgresDatabase
@@ -26,6 +28,7 @@ from tests.concurrency import workflow_plans
 from tests.concurrency.plans import Call, Mode, Overheard, plan_of, read_whole, scans_of
 from tests.conftest import BUNDLED, MakeDatabase, StartServer
 from tests.contract.given import (
+    BOB,
     DONE,
     FAILED,
     MINUTE,
@@ -36,7 +39,9 @@ from tests.contract.given import (
     decided,
     new_id,
     new_job,
+    registration,
     request,
+    tries,
 )
 from tests.postgres import PostgresServer, bundled_server
 
@@ -163,6 +168,7 @@ async def test_no_verb_reads_a_million_rows_whole(million: tuple[SqlStore, Overh
         "runs_end",
         "runs_wait_for_us",
     }
+    assert asked >= {"claim_suspect", "suspect_reserve", "worker_holds"}
     assert asked >= {"ended_walk", "ended_forget", "occurrences_forget"}
     overheard.calls.clear()
     await read_every_page(store)
@@ -234,6 +240,7 @@ async def use_every_hot_verb(store: SqlStore) -> None:
     await store.executions.apply(decisions, now=NOW)  # Again, for the question what became of it.
     assert await store.executions.expired(now=NOW + MINUTE, limit=100)
     await pass_the_gates(store)
+    await try_suspects_alone(store)
     await store.schedules.next_due()
     await store.schedules.due(now=NOW, limit=100, shards=[1, 2, 3])
     due = (await store.schedules.due(now=NOW, limit=100)).jobs
@@ -253,6 +260,19 @@ async def keep_up(store: SqlStore) -> None:
     await store.upkeep.forget_requests(before=later, limit=100)
     await store.upkeep.forget_idempotency_keys(before=later, limit=100)
     await store.upkeep.forget_workers(before=later, limit=100)
+
+
+async def try_suspects_alone(store: SqlStore) -> None:
+    job = await create_one(store, new_job(definition=tries(9, "suspect")))
+    offer = request(kinds=frozenset({"suspect"}))
+    await store.executions.enqueue(DEFAULT_TENANT, [ask(job)], now=NOW)
+    [leased] = await claim(store, limit=1, kinds=offer.kinds)
+    await store.executions.apply([decided(leased, LeaseExpired(), now=NOW + LEASE * 2)], now=NOW + LEASE * 2)
+    later = NOW + LEASE * 2 + PATIENCE
+    assert await store.executions.hold_back(leased.worker, offer, now=later)
+    await store.workers.register(registration(BOB, kinds=offer.kinds), now=later)
+    [suspect] = await claim(store, BOB, now=later, is_counted=True, kinds=offer.kinds)
+    assert suspect.claim.execution_id == leased.claim.execution_id
 
 
 async def pass_the_gates(store: SqlStore) -> None:

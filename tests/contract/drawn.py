@@ -225,6 +225,7 @@ def asks(
 @st.composite
 def requests(draw: st.DrawFn, new_id: NewId) -> ClaimRequest:
     everything = draw(st.integers(0, 3)) > 0
+    how = draw(st.sampled_from(["plain", "plain", "plain", "counted", "alone"]))
     return ClaimRequest(
         id=new_id(),
         worker=draw(st.sampled_from([ADA, BOB])),
@@ -232,7 +233,8 @@ def requests(draw: st.DrawFn, new_id: NewId) -> ClaimRequest:
         queues=frozenset(QUEUES) if everything else draw(some(QUEUES)),
         capabilities=frozenset(CAPABILITIES) if everything else draw(some(CAPABILITIES)),
         limit=draw(st.integers(1, 4)),
-        is_counted=draw(st.integers(0, 3)) == 0,
+        is_counted=how == "counted",
+        is_alone=how == "alone",
     )
 
 

@@ -198,6 +198,12 @@ class Machine(RuleBasedStateMachine):
             self.twins.ask("executions", "renew", [expired[0].claim], lease_until=self.now + LEASE)
         self._apply(expired, [LeaseExpired()] * len(expired))
 
+    @rule(data=data, later=pauses)
+    def hold_back(self, data: st.DataObject, later: timedelta) -> None:
+        self.now += later
+        asked = data.draw(drawn.requests(self.new_id))
+        self.twins.ask("executions", "hold_back", asked.worker, asked, now=self.now)
+
     @precondition(lambda self: self.state.runs)
     @rule(data=data, tenant=tenants)
     def cancel(self, data: st.DataObject, tenant: TenantId) -> None:

@@ -199,6 +199,8 @@ async def test_an_odd_idempotency_key_is_a_key(store: Store, key: str) -> None:
         (lambda: RetryPolicy(max_attempts=True), "retry_policy.max_attempts"),
         (lambda: RetryPolicy(multiplier=nan), "retry_policy.backoff_multiplier"),
         (lambda: RetryPolicy(jitter=nan), "retry_policy.jitter"),
+        (lambda: RetryPolicy(crash_limit=1), "retry_policy.crash_limit"),
+        (lambda: RetryPolicy(crash_limit=1001), "retry_policy.crash_limit"),
         (lambda: registration(slots=0), "capacity"),
         (lambda: registration(slots=True), "capacity"),
         (lambda: request(limit=0), "limit"),

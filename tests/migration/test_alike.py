@@ -30,6 +30,7 @@ BOOKKEEPING = "schema_migrations"
 WITHOUT_TENANT = {
     "tenants": "its id is the tenant",
     BOOKKEEPING: "speaks of the whole database",
+    "suspect_reservations": "of a lane, which has one",
 }
 # Columns whose name says id, but whose type is another one: (table, column), and why.
 NOT_IDS = {

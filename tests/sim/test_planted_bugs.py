@@ -40,9 +40,9 @@ def no_repeat_of_a_claim(patch: pytest.MonkeyPatch) -> None:
     """A claim whose answer got lost is forgotten: it takes a lease until somebody finds it."""
     claim = Worker._claim
 
-    async def forgetful(self: Worker, limit: int) -> Any:
+    async def forgetful(self: Worker, **asked: bool) -> Any:
         self._unanswered = None
-        return await claim(self, limit)
+        return await claim(self, **asked)
 
     patch.setattr(Worker, "_claim", forgetful)
 

@@ -14,7 +14,7 @@ from gnomon.api.schedule_forms import Number, Text, Whole, given
 from gnomon.api.words import Words
 from gnomon.core.choices import choice
 from gnomon.core.instants import parse_seconds, whole
-from gnomon.core.retry import ATTEMPTS_MAX, Backoff, RetryPolicy, to_document
+from gnomon.core.retry import ATTEMPTS_MAX, CRASH_LIMIT, Backoff, RetryPolicy, to_document
 from gnomon.errors import InvalidInput
 
 REMEMBERED = 4096  # Most jobs say the same about retries.
@@ -27,6 +27,7 @@ _FIELDS = {
     "max_backoff_seconds": "backoff_max",
     "jitter": "jitter",
     "retry_on": "retry_on",
+    "crash_limit": "crash_limit",
 }
 _OTHER_WORDS = {"max_attempts": "max_retries", "backoff_seconds": "initial_delay_seconds"}
 
@@ -43,6 +44,7 @@ class Retry(Form):
     max_backoff_seconds: Number = UNSET
     jitter: Number = UNSET
     retry_on: list[str] | UnsetType | None = UNSET
+    crash_limit: Whole = UNSET
 
 
 def retry_of(said: dict[str, Any], before: RetryPolicy) -> RetryPolicy:
@@ -113,4 +115,5 @@ def retry_words(document: Mapping[str, Any]) -> dict[str, Any]:
         "max_backoff_seconds": whole(document["max_backoff_seconds"]),
         "jitter": document["jitter"],
         "retry_on": document["retry_on"],
+        "crash_limit": document.get("crash_limit", CRASH_LIMIT),
     }

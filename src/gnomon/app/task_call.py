@@ -116,5 +116,6 @@ def _options(definition: Definition) -> dict[str, Any]:
             "max_backoff_seconds": retry.backoff_max.total_seconds(),
             "jitter": retry.jitter,
             "retry_on": None if retry.retry_on is None else sorted(retry.retry_on),
+            "crash_limit": retry.crash_limit,
         },
     }

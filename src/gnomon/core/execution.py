@@ -43,6 +43,7 @@ class WaitsFor(StrEnum):
     SLOT = "slot"  # A free slot among those that its job may fill at once.
     TASKS = "tasks"  # Its tasks: it is a run of a workflow that has begun.
     APPROVAL = "approval"  # A person: it is a task of a run that is paused.
+    EMPTY_WORKER = "empty_worker"  # A worker that runs nothing else: it is a suspect. The last gate of all.
 
 
 LIVE = frozenset({ExecutionStatus.PENDING, ExecutionStatus.QUEUED, ExecutionStatus.RUNNING})

@@ -19,6 +19,7 @@ from gnomon.core.lease import Lane
 from gnomon.core.obstacles import Obstacle, Reason
 from gnomon.core.occurrence import Occurrence, SkipReason
 from gnomon.core.schedule import Manual, Overlap
+from gnomon.core.suspects import why_alone
 from gnomon.core.unrunnable import lacks_in_words
 from gnomon.core.worker import Worker
 
@@ -49,6 +50,7 @@ class Place:
     tenant_running: int = 0
     tenant_limit: int | None = None
     run_id: RunId | None = None
+    crashes: int = 0
 
     @property
     def is_run(self) -> bool:
@@ -63,6 +65,10 @@ class Place:
     def is_held(self) -> bool:
         """By the run that it is a task of, which is paused."""
         return self.waits_for is WaitsFor.APPROVAL
+
+    @property
+    def is_suspect(self) -> bool:
+        return self.waits_for is WaitsFor.EMPTY_WORKER
 
     def room(self, wanted: int) -> int:
         """How many of so many its tenant may still have."""
@@ -160,6 +166,7 @@ def _its_own(
                 {"taken": place.taken, "slots": place.slots},
             )
         )
+    reasons += [why_alone(place.crashes)] if place.is_suspect else []
     if place.waits_for is not None and not reasons:
         reasons.append(
             Reason(
@@ -187,6 +194,8 @@ def _of_workers(
     place: Place, workers: Sequence[Worker], prospects: Sequence[Prospect], *, now: datetime
 ) -> list[Reason]:
     lane = place.lane
+    if place.is_suspect and any(worker.is_live(now) and lane.fits(worker) for worker in workers):
+        return []
     if any(ahead < place.room(worker.free) for worker, ahead in prospects):
         return []
     if prospects:

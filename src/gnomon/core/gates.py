@@ -27,10 +27,16 @@ def gate_of_fire(job: Job) -> WaitsFor | None:
     return WaitsFor.JOBS if job.dependencies else gate(slots(job.definition))
 
 
-def gate_of_retry(definition: Definition) -> WaitsFor | None:
-    """Where a run waits that goes back to the queue.
+def gate_of_retry(definition: Definition, *, crashes: int = 0) -> WaitsFor | None:
+    """Where a run waits that goes back to the queue. After a slot, a suspect waits for an empty worker.
 
     One of `max_concurrent` gives its slot away while it waits. Under the overlap policy `queue` it keeps it:
     the next fire waits for its end, and a retry is no end.
     """
-    return None if definition.schedule.overlap is Overlap.QUEUE else gate(slots(definition))
+    first = None if definition.schedule.overlap is Overlap.QUEUE else gate(slots(definition))
+    return first or last_gate(crashes)
+
+
+def last_gate(crashes: int) -> WaitsFor | None:
+    """Where a run waits that no slot and no other job holds any more."""
+    return WaitsFor.EMPTY_WORKER if crashes else None

@@ -22,7 +22,6 @@ from gnomon.errors import InvalidInput
 LEASE = timedelta(seconds=20)
 # Renew at a third of the lease: two renewals may be lost before the execution is.
 RENEW_EVERY = LEASE / 3
-CRASHES_MAX = 3
 CLAIM_LIMIT_MAX = 10_000
 NAMES_REMEMBERED_MAX = 32
 
@@ -56,6 +55,9 @@ class ClaimRequest:
 
     `is_counted` makes the store count: the worker gets what it has slots for beside what it holds, and
     nothing while it is not live. A worker that has the store to itself counts on its own.
+
+    `is_alone` asks for one suspect (see core/suspects.py), and for nothing else. The worker that asks holds
+    nothing, and claims nothing beside it. Where the store counts, it sees to that, and nobody has to ask.
     """
 
     id: UUID
@@ -66,6 +68,7 @@ class ClaimRequest:
     limit: int = 1
     is_repeat: bool = False
     is_counted: bool = False
+    is_alone: bool = False
 
     def __post_init__(self) -> None:
         check_name(self.worker, field="worker")
@@ -105,6 +108,11 @@ class Leased(NamedTuple):
     def attempt(self) -> int:
         """The number of this try, as people count: the first one is 1."""
         return self.attempts + 1
+
+    @property
+    def is_suspect(self) -> bool:
+        """Its worker died the last time, so it runs alone."""
+        return self.crashes > 0
 
     @property
     def payload(self) -> Document:

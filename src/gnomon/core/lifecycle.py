@@ -17,7 +17,7 @@ from gnomon.core.document import Document
 from gnomon.core.execution import AttemptOutcome, ExecutionStatus, Failure, WaitsFor
 from gnomon.core.gates import gate_of_retry
 from gnomon.core.job import Definition, Delivery, Job, JobId, JobStatus, TenantId, check_job
-from gnomon.core.lease import CRASHES_MAX, Leased
+from gnomon.core.lease import Leased
 from gnomon.core.retry import BACKOFF_MAX, backoff
 from gnomon.errors import IllegalTransition
 
@@ -198,8 +198,8 @@ def _after_expiry(leased: Leased, *, now: datetime) -> Change:
         )
     # `retry_on` is about errors of the handler; a dead worker says nothing about those.
     dead = DeadReason.EXHAUSTED if _is_used_up(leased) else None
-    if crashes >= CRASHES_MAX:
-        dead = DeadReason.CRASH_LOOP
+    if crashes >= leased.revision.definition.retry.crash_limit:
+        dead, failure = DeadReason.CRASH_LOOP, _crash_loop(leased, crashes)
     if leased.revision.definition.delivery is Delivery.AT_MOST_ONCE:
         dead = DeadReason.ABANDONED
     if dead is not None:
@@ -213,8 +213,10 @@ def _after_expiry(leased: Leased, *, now: datetime) -> Change:
             only_if_expired_at=now,
         )
     # At once: the wait of a retry policy is for a job that fails, and here it was the worker that died.
-    again = _again(leased, AttemptOutcome.EXPIRED, attempts=leased.attempt, due=now, failure=failure)
-    return msgspec.structs.replace(again, crashes=crashes, only_if_expired_at=now)
+    again = _again(
+        leased, AttemptOutcome.EXPIRED, attempts=leased.attempt, due=now, failure=failure, crashes=crashes
+    )
+    return msgspec.structs.replace(again, only_if_expired_at=now)
 
 
 def _after_snooze(leased: Leased, snoozed: Snoozed, *, now: datetime) -> Change:
@@ -225,6 +227,15 @@ def _after_snooze(leased: Leased, snoozed: Snoozed, *, now: datetime) -> Change:
         has_started=snoozed.has_started,
         due=due,
         lacks=None if snoozed.has_started else snoozed.failure,
+    )
+
+
+def _crash_loop(leased: Leased, crashes: int) -> Failure:
+    alone = f"the last {crashes - 1} times" if crashes > 2 else "the last time"
+    return Failure(
+        "crash_loop",
+        f"Its worker died {crashes} times in a row, {alone} while it ran alone. The last one was "
+        f"{leased.worker}. Find out what in it ends its process; raise crash_limit if it was not to blame.",
     )
 
 
@@ -251,11 +262,17 @@ def _given_back(
 
 
 def _again(
-    leased: Leased, outcome: AttemptOutcome, *, attempts: int, due: datetime, failure: Failure | None = None
+    leased: Leased,
+    outcome: AttemptOutcome,
+    *,
+    attempts: int,
+    due: datetime,
+    failure: Failure | None = None,
+    crashes: int = 0,
 ) -> Change:
-    """Back to the queue, and to the gate that its job has there."""
-    waits_for = gate_of_retry(leased.revision.definition)
-    return Change(_E.PENDING, outcome, attempts, due=due, failure=failure, waits_for=waits_for)
+    """Back to the queue, and to the gate that its job has there. After a crash it is a suspect."""
+    waits_for = gate_of_retry(leased.revision.definition, crashes=crashes)
+    return Change(_E.PENDING, outcome, attempts, crashes, due=due, failure=failure, waits_for=waits_for)
 
 
 def _verdict(leased: Leased, failure: Failure, *, permanent: bool) -> DeadReason | None:

@@ -22,6 +22,7 @@ class Obstacle(StrEnum):
     WAITS_FOR_JOB = "waits_for_job"
     WAITS_FOR_SLOT = "waits_for_slot"
     TENANT_LIMIT = "tenant_limit"
+    SUSPECT = "suspect"  # Its worker died: it waits for one that runs nothing else.
     WAITS_FOR_SWEEP = "waits_for_sweep"  # Its gate is open; who opens it comes by every two seconds.
     TASKS_UNDER_WAY = "tasks_under_way"  # It is a run of a workflow: others do its work.
     WAITS_FOR_APPROVAL = "waits_for_approval"

@@ -13,6 +13,9 @@ from gnomon.core.instants import check_duration
 from gnomon.errors import InvalidInput
 
 ATTEMPTS_MAX = 1000
+CRASH_LIMIT = 3
+CRASH_LIMIT_MIN = 2  # The first crash proves nothing: anything beside it may have been the cause.
+CRASH_LIMIT_MAX = 1000
 BACKOFF_MAX = timedelta(days=7)
 MULTIPLIER_MAX = 100
 RETRY_ON_MAX = 64
@@ -29,7 +32,7 @@ class RetryPolicy:
     """How often and how soon a failed execution is tried again.
 
     `max_attempts` counts all tries, the first one too. `retry_on` names the error kinds that are worth
-    another try; None means all of them.
+    another try; None means all of them. `crash_limit` is how many times in a row its worker may die.
     """
 
     max_attempts: int = 3
@@ -39,6 +42,7 @@ class RetryPolicy:
     backoff_max: timedelta = timedelta(hours=1)
     jitter: float = 0.1
     retry_on: frozenset[str] | None = None
+    crash_limit: int = CRASH_LIMIT
 
     def __post_init__(self) -> None:
         _check_whole("retry_policy.max_attempts", self.max_attempts, 1, ATTEMPTS_MAX)
@@ -53,6 +57,7 @@ class RetryPolicy:
             check_duration(wait, field=f"retry_policy.{field}", low=timedelta(0), high=BACKOFF_MAX)
         _check_number("retry_policy.backoff_multiplier", self.multiplier, 1, MULTIPLIER_MAX)
         _check_number("retry_policy.jitter", self.jitter, 0, 1)
+        _check_whole("retry_policy.crash_limit", self.crash_limit, CRASH_LIMIT_MIN, CRASH_LIMIT_MAX)
         if self.retry_on is not None:
             if len(self.retry_on) > RETRY_ON_MAX:
                 raise InvalidInput("retry_policy.retry_on", f"more than {RETRY_ON_MAX} error kinds.")
@@ -73,6 +78,7 @@ def to_document(policy: RetryPolicy) -> dict[str, JSON]:
         "max_backoff_seconds": policy.backoff_max.total_seconds(),
         "jitter": policy.jitter,
         "retry_on": None if policy.retry_on is None else list[JSON](sorted(policy.retry_on)),
+        "crash_limit": policy.crash_limit,
     }
 
 
@@ -85,6 +91,7 @@ def from_document(document: Mapping[str, Any]) -> RetryPolicy:
         backoff_max=timedelta(seconds=document["max_backoff_seconds"]),
         jitter=document["jitter"],
         retry_on=None if document["retry_on"] is None else frozenset(document["retry_on"]),
+        crash_limit=document.get("crash_limit", CRASH_LIMIT),  # Older releases kept none.
     )
 
 

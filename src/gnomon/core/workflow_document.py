@@ -218,6 +218,7 @@ def _retry(task: TaskForm) -> RetryPolicy:
         backoff_max=parse_seconds(said.max_backoff_seconds, field="retry_policy.max_backoff_seconds"),
         jitter=said.jitter,
         retry_on=said.retry_on,
+        crash_limit=said.crash_limit,
     )
 
 

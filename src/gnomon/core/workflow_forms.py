@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 from gnomon.core.choices import allowed, beside, fields_at, one_of
 from gnomon.core.job import PRIORITY_DEFAULT
 from gnomon.core.reference import Comparison
-from gnomon.core.retry import Backoff
+from gnomon.core.retry import CRASH_LIMIT, Backoff
 from gnomon.core.trigger_rule import TriggerRule
 from gnomon.core.workflow import ITEMS_DEFAULT, FailureStrategy
 from gnomon.errors import InvalidInput
@@ -36,6 +36,7 @@ class RetryForm(Strict, frozen=True):
     max_backoff_seconds: float = 3600
     jitter: float = 0.1
     retry_on: frozenset[str] | None = None
+    crash_limit: int = CRASH_LIMIT
 
 
 class ConditionForm(Strict, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import timedelta
 from enum import StrEnum
@@ -12,12 +12,13 @@ from typing import assert_never
 
 from gnomon.core.document import Document
 from gnomon.core.execution import Failure
-from gnomon.core.lease import Leased
+from gnomon.core.lease import Claim, Leased
 from gnomon.core.lifecycle import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, TimedOut
 from gnomon.core.limits import RESULT_BYTES_MAX
 from gnomon.errors import GnomonError
 from gnomon.handlers.base import Context, Handler, JobFailed, NotHere, Snooze
 from gnomon.logs import raised
+from gnomon.store.base import CheckpointStore
 
 # Kept with the execution, like what its handler writes.
 _log = logging.getLogger("gnomon.job")
@@ -171,3 +172,12 @@ def _outcome_of(error: BaseException) -> Outcome:
 
 # Which attempt the code that runs right now belongs to, also in the threads it starts.
 RUNNING: ContextVar[Attempt | None] = ContextVar("gnomon_attempt", default=None)
+
+
+async def states_of(leased: Sequence[Leased], checkpoints: CheckpointStore) -> Mapping[Claim, Document]:
+    """Where earlier attempts came to. A first attempt has none, and costs no query."""
+    again = {one.claim.execution_id: one.claim for one in leased if one.claim.number > 1}
+    if not again:
+        return {}
+    found = await checkpoints.load(list(again))
+    return {again[execution_id]: kept.state for execution_id, kept in found.items()}

@@ -48,6 +48,8 @@ class Taker(Protocol):
 
     def lose(self) -> None: ...
 
+    def written(self) -> None: ...
+
 
 class Completer:
     """There is no delay: what ends while a batch is being written is the next batch.
@@ -103,6 +105,8 @@ class Completer:
         if any(change.due for _, change, _ in self._decisions):
             self._put_off()
         self._in_hand, self._decisions = [], []
+        if self.taker is not None:
+            self.taker.written()
         return NOW if self._waiting else IDLE
 
     @property

@@ -33,6 +33,8 @@ class Leases(Protocol):
 class Forecast(Protocol):
     """See ExecutionStore."""
 
+    async def hold_back(self, worker: WorkerId, offer: Offer, *, now: datetime) -> bool: ...
+
     async def next_due(self, offer: Offer, *, after: datetime) -> datetime | None: ...
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 FIRST_INSTANT = datetime(1, 1, 1, tzinfo=UTC)
 # A pause is no shorter than this because of a due time: many that lie close together are one step.
@@ -11,7 +12,9 @@ PAUSE_MIN = timedelta(milliseconds=10)
 # A timer may end a little early. A step before the due time would find nothing.
 AFTER_DUE = timedelta(milliseconds=1)
 
-NextDue = Callable[[datetime], Awaitable[datetime | None]]
+
+class NextDue(Protocol):
+    def __call__(self, *, after: datetime) -> Awaitable[datetime | None]: ...
 
 
 def until_due(due: datetime | None, now: datetime, *, at_most: timedelta) -> timedelta:
@@ -53,7 +56,7 @@ class Outlook:
     async def _look(self, after: datetime, now: datetime) -> None:
         self._seen_at = now  # Before the question: what we are told meanwhile may be newer than the answer.
         try:
-            self._due = await self._next_due(after)
+            self._due = await self._next_due(after=after)
         except BaseException:
             self._seen_at = None
             raise

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
 from gnomon.core.document import Document
@@ -15,13 +15,14 @@ from gnomon.core.ids import IdSource
 from gnomon.core.lease import LEASE, Claim, ClaimRequest, Leased
 from gnomon.core.lifecycle import Outcome, Released
 from gnomon.core.worker import Registration
-from gnomon.engine.attempts import Attempt, Stop
+from gnomon.engine.attempts import Attempt, Stop, states_of
 from gnomon.engine.clock import Clock
 from gnomon.engine.completer import Completer
 from gnomon.engine.failpoints import At, failpoint
 from gnomon.engine.needs import Forecast, Leases
 from gnomon.engine.notebook import Notebook
 from gnomon.engine.outlook import Outlook
+from gnomon.engine.quarantine import Quarantine
 from gnomon.engine.service import NOW, POLL, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
 from gnomon.handlers.base import Context
@@ -34,7 +35,10 @@ CLAIM_MAX = 500  # Per step, so that starting what was claimed does not hold up 
 
 
 class Worker:
-    """Runs executions. It is the attendant of its attempts, too: see handlers/base.py."""
+    """Runs executions. It is the attendant of its attempts, too: see handlers/base.py.
+
+    Without a forecast, it claims at each poll: a server knows by itself until when a claim waits.
+    """
 
     def __init__(
         self,
@@ -52,7 +56,6 @@ class Worker:
         lease: timedelta = LEASE,
         poll: timedelta = POLL,
     ) -> None:
-        """Without a forecast, it claims at each poll: a server knows by itself until when a claim waits."""
         self.wakeup = Wakeup()
         self.registration = registration
         self.started = 0  # Attempts since this worker began.
@@ -64,31 +67,36 @@ class Worker:
         self._completer = completer
         self._notebook = notebook
         self._telemetry = telemetry
-        self._lease = lease
-        self._poll = poll
-        self._outlook = Outlook(partial(self._next_due, forecast), fresh=poll / 2) if forecast else None
+        self._lease, self._poll = lease, poll
+        next_due = partial(forecast.next_due, registration) if forecast else None
+        self._outlook = Outlook(next_due, fresh=poll / 2) if next_due else None
+        hold_back = partial(forecast.hold_back, registration.id, registration) if forecast else None
+        self._quarantine = Quarantine(self.claims, hold_back)
         self._attempts: dict[Claim, Attempt] = {}
         self._is_leaving = False  # Its process ends.
         self.is_halted: Callable[[], bool] = lambda: False  # Claims nothing while it is.
         self._is_drained = False  # By a caller, who may undo it.
         self._unanswered: ClaimRequest | None = None
         self._is_asked_for = False  # By the completer, with what it writes.
-        self._was_woken = False
-        self._took_all = False
+        self._was_woken, self._took_all = False, False
         completer.taker = self
 
     # Claiming ------------------------------------------------------------------------------------------
 
     async def step(self) -> timedelta:
-        if self._unanswered is None and not self._may_ask:
-            return self._poll  # Whoever ends wakes us up.
+        if self._unanswered is None:
+            await self._quarantine.look(self._clock.now())
+            if not self._may_ask:
+                return self._poll  # Whoever ends wakes us up.
         if not await self._may_find_something():
             return await self._pause()
         if not await self._is_ready():
             self._was_woken = True  # While the completer asks: see `take`.
             return self._poll
         free = self._free
-        leased = await self._claim()
+        leased = await self._claim(is_alone=self._quarantine.is_waiting)
+        if not leased and await self._may_run_alone():
+            leased = await self._claim(is_alone=True)
         return NOW if len(leased) >= free and not self.is_draining else await self._pause()
 
     def expect(self) -> None:
@@ -103,13 +111,16 @@ class Worker:
             return True
         return await self._outlook.is_due(self._clock.now())
 
+    async def _may_run_alone(self) -> bool:
+        """Nothing was found, although something is due: perhaps a suspect, which wants an empty worker."""
+        if self._outlook is None or not await self._outlook.is_due(self._clock.now()):
+            return False
+        return await self._is_ready() and self._unanswered is None and not self.claims()
+
     async def _pause(self) -> timedelta:
         if self._outlook is None:
             return self._poll
         return await self._outlook.pause(self._clock.now(), at_most=self._poll)
-
-    async def _next_due(self, forecast: Forecast, after: datetime) -> datetime | None:
-        return await forecast.next_due(self.registration, after=after)
 
     @property
     def _free(self) -> int:
@@ -117,46 +128,38 @@ class Worker:
 
     @property
     def _may_ask(self) -> bool:
-        return (
-            self._free > 0 and not self.is_draining and not self._completer.is_behind and not self.is_halted()
-        )
+        is_held_up = self.is_draining or self._completer.is_behind or self.is_halted()
+        return self._free > 0 and not is_held_up and self._quarantine.is_open
 
     async def _is_ready(self) -> bool:
         """Whether this worker may ask by itself now. Leases are given by the clock, so that must be sure."""
         await self._clock.sure()
         return not self._is_asked_for and (self._unanswered is not None or self._may_ask)
 
-    def _request(self) -> ClaimRequest:
-        registration = self.registration
-        return ClaimRequest(
-            self._ids.next(self._clock.now()),
-            registration.id,
-            registration.kinds,
-            registration.queues,
-            registration.capabilities,
-            self._free,
-        )
+    def _request(self, *, is_alone: bool = False) -> ClaimRequest:
+        own, number = self.registration, self._ids.next(self._clock.now())
+        limit = 1 if is_alone else self._free
+        return ClaimRequest(number, own.id, own.kinds, own.queues, own.capabilities, limit, is_alone=is_alone)
 
-    async def _claim(self) -> Sequence[Leased]:
+    async def _claim(self, *, is_alone: bool) -> Sequence[Leased]:
         """A request whose answer got lost is asked again until it is answered: it may have claimed."""
         now = self._clock.now()
         if self._unanswered is not None:
             request = replace(self._unanswered, is_repeat=True)
         else:
-            request = self._request()
+            request = self._request(is_alone=is_alone)
         self._unanswered = request
         failpoint(At.CLAIM_BEFORE)
         leased = await self._executions.claim(request, now=now, lease_until=now + self._lease)
         failpoint(At.CLAIM_AFTER)
         if request.is_repeat:
-            told = {"request": str(request.id), "executions": len(leased)}
-            logger.info("claim answered again", extra=told)
+            logger.info("claim answered again", extra={"request": str(request.id), "executions": len(leased)})
         self._took_all = len(leased) < request.limit
         await self._accept(leased)
         return leased
 
     async def _accept(self, leased: Sequence[Leased]) -> None:
-        states = await self._states(leased)
+        states = await states_of(leased, self._checkpoints)
         self._unanswered = None
         if self.is_draining:
             self._give_back(leased)
@@ -185,20 +188,17 @@ class Worker:
         if self._was_woken:
             self.wakeup.set()
 
+    def written(self) -> None:
+        if self._quarantine.is_active:
+            self.wakeup.set()
+
     def lose(self) -> None:
         """There was no answer: ask again."""
         self._is_asked_for = False
         self.wakeup.set()
 
-    async def _states(self, leased: Sequence[Leased]) -> Mapping[Claim, Document]:
-        """Where earlier attempts came to. A first attempt has none, and costs no query."""
-        again = {one.claim.execution_id: one.claim for one in leased if one.claim.number > 1}
-        if not again:
-            return {}
-        found = await self._checkpoints.load(list(again))
-        return {again[execution_id]: kept.state for execution_id, kept in found.items()}
-
     def _start(self, leased: Sequence[Leased], states: Mapping[Claim, Document]) -> None:
+        self._quarantine.took(leased)
         loop, now = asyncio.get_running_loop(), self._clock.now()
         settle, leave, before, after = self._settle, self._leave, At.START_BEFORE, At.START_AFTER
         for one in leased:

@@ -79,6 +79,7 @@ INVARIANTS: dict[str, Invariant] = {
     "R4": retries.r4,
     "R5": retries.r5,
     "R6": retries.r6,
+    "R7": retries.r7,
     "D1": leadership.d1,
     "D2": leadership.d2,
     "D3": leadership.d3,

@@ -129,6 +129,7 @@ class SchedSet(Event, frozen=True, kw_only=True, tag="sched.set"):
     backoff_max: float = 3600.0
     backoff_jitter: float = 0.1
     retry_on: tuple[str, ...] | None = None
+    crash_limit: int | None = None  # None: as `expect` says of all.
 
     @property
     def is_gated(self) -> bool:

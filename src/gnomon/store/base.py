@@ -244,7 +244,7 @@ class ExecutionStore(Protocol):
         """Hand out due executions that fit: by priority, then due time, then id. Nothing is handed out twice.
 
         The same request id asked again by the same worker returns what it got the first time and still
-        holds.
+        holds. A suspect is handed out alone: see ClaimRequest.
         """
 
     async def renew(self, claims: Sequence[Claim], *, lease_until: datetime) -> Sequence[Renewed]:
@@ -291,6 +291,13 @@ class ExecutionStore(Protocol):
 
     async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
         """How many a worker with this offer would claim before it; counted up to `limit`."""
+
+    async def hold_back(self, worker: WorkerId, offer: Offer, *, now: datetime) -> bool:
+        """Whether a worker that holds something shall claim nothing until it is empty: see core/suspects.py.
+
+        True if a suspect that fits has waited for PATIENCE, and no other worker holds back for its lane. Ask
+        again while it waits: after RESERVED_MAX, the answer is False for a while.
+        """
 
     async def next_due(self, offer: Offer, *, after: datetime) -> datetime | None:
         """The first due time after an instant, of what waits for nothing but a worker with this offer."""

@@ -10,7 +10,7 @@ Tenants with a limit take turns with all others; the id of a request decides who
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,11 +19,10 @@ from uuid import UUID
 
 from gnomon.core.execution import WorkerId
 from gnomon.core.job import DEFAULT_TENANT, PRIORITIES, Definition, TenantId
-from gnomon.core.lease import ClaimRequest
-from gnomon.core.worker import SILENT
+from gnomon.core.lease import ClaimRequest, Offer
+from gnomon.store import suspects
 from gnomon.store.database import Database, Row, Rows, Session, UniqueViolation
 from gnomon.store.lanes import Lanes, Turn, lane_of
-from gnomon.store.rows import FIRST_ID
 
 RESCAN = timedelta(seconds=1)
 FIRST_INSTANT = datetime(1, 1, 1, tzinfo=UTC)
@@ -32,8 +31,8 @@ Position = tuple[datetime, UUID]
 Scanned = tuple[Sequence[Rows], dict[str, object]]
 _FRONT = (None, None)  # Of a scan: a column of NULLs is not sent.
 
-_SCAN = ("lane_id", "priority", "due", "execution_id")
-_UNIFORM_SCAN = frozenset({"lane_id"})
+SCAN = ("lane_id", "priority", "due", "execution_id")
+UNIFORM_SCAN = frozenset({"lane_id"})
 # In the columns of `claim`: the priority; the due time and the id.
 PRIORITY = itemgetter(3)
 POSITION = itemgetter(4, 0)
@@ -49,11 +48,15 @@ class NoFreeSlot(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How many executions a request may get, and where that holds. `is_full`: the worker has no free slot."""
+    """How many executions a request may get, and where that holds. `is_full`: the worker has no free slot.
+
+    `has_suspects`: it may get one of those in place of all others; if `limit` is 0, only that.
+    """
 
     session: Session
     limit: int
     is_full: bool = False
+    has_suspects: bool = False
 
 
 class Claimer:
@@ -72,6 +75,8 @@ class Claimer:
         if self._took_all and not request.is_repeat and not await self._may_find_something(request, now):
             return []
         try:
+            if request.is_alone:
+                return await self._claim_alone(request, now=now, lease_until=lease_until)
             rows = await self._claim(request, now=now, lease_until=lease_until)
         except NoFreeSlot:
             return []  # That says nothing of what waits: where to look stays as it was.
@@ -81,13 +86,6 @@ class Claimer:
             raise AskedBefore from None
         self._took_all = len(rows) < request.limit
         return rows
-
-    def with_ends(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> ClaimWithEnds:
-        assert not request.is_counted, "a claim with ends counts nothing"
-        turn, *_ = self._turns(request)
-        # A tenant with a limit is claimed from under a lock that comes before all others, so not here.
-        fits = turn if turn.limited is None else Turn(None, ())
-        return ClaimWithEnds(self, request, fits, now, lease_until)
 
     async def _may_find_something(self, request: ClaimRequest, now: datetime) -> bool:
         """Behind who took all there is mostly nothing: a look costs a tenth of a claim."""
@@ -113,9 +111,15 @@ class Claimer:
         self, request: ClaimRequest, *, now: datetime, lease_until: datetime
     ) -> Sequence[Row]:
         """From the first of them that have something. A request that found nothing has not been used."""
-        for turn in self._turns(request):
+        for turn in self.turns(request):
             async with self._room(turn.limited, request, now) as room:
                 rows = await self._scan(request, turn, room, now=now, lease_until=lease_until)
+                if not rows and room.has_suspects:
+                    rows = await suspects.take(
+                        room.session, request, turn.lane_ids, now=now, lease_until=lease_until
+                    )
+                    if rows:
+                        return rows
             if room.is_full:
                 raise NoFreeSlot
             self._note(turn, rows, room.limit, now=now)
@@ -123,7 +127,25 @@ class Claimer:
                 return rows
         return []
 
-    def _turns(self, request: ClaimRequest) -> Sequence[Turn]:
+    async def _claim_alone(
+        self, request: ClaimRequest, *, now: datetime, lease_until: datetime
+    ) -> Sequence[Row]:
+        """It is rare, so it remembers nothing, and knows all lanes."""
+        await self._lanes.refresh()
+        for turn in self.turns(request):
+            async with self._room(turn.limited, request, now) as room:
+                if room.limit > 0:
+                    rows = await suspects.take(
+                        room.session, request, turn.lane_ids, now=now, lease_until=lease_until
+                    )
+                    if rows:
+                        return rows
+        return []
+
+    async def hold_back(self, worker: WorkerId, offer: Offer, *, now: datetime) -> bool:
+        return await suspects.reserve(self._database, worker, self._lanes.fitting(offer), now=now)
+
+    def turns(self, request: ClaimRequest) -> Sequence[Turn]:
         turns = self._lanes.turns(request)
         if request.is_repeat or len(turns) == 1:
             return turns[:1]  # There a repeat uses its id up, whatever it finds.
@@ -138,14 +160,17 @@ class Claimer:
             yield Room(self._database, request.limit)
             return
         async with self._database.transaction() as session:
-            free = await _free_slots(session, request.worker, now) if request.is_counted else request.limit
-            if limited is None or free < 1:
-                yield Room(session, max(0, min(request.limit, free)), is_full=free < 1)
-                return
-            await session.fetch("tenant_lock", tenant_id=limited)
-            [row] = await session.fetch("tenant_room", tenant_id=limited)
-            left = free if row["room"] is None else row["room"]
-            yield Room(session, max(0, min(request.limit, free, left)))
+            counted = suspects.Counted(request.limit)
+            if request.is_counted:
+                counted = await suspects.count(session, request, self._lanes.fitting(request), now=now)
+            free, left = min(request.limit, counted.free), request.limit
+            if limited is not None and free > 0:
+                await session.fetch("tenant_lock", tenant_id=limited)
+                [row] = await session.fetch("tenant_room", tenant_id=limited)
+                left = left if row["room"] is None else max(0, row["room"])
+            may_take = counted.may_take_suspect and left > 0 and not request.is_repeat
+            limit = 0 if counted.shall_wait else min(free, left)
+            yield Room(session, limit, is_full=free < 1, has_suspects=may_take)
 
     async def _start_over(self, now: datetime) -> bool:
         """True if there are lanes that were not known before."""
@@ -196,7 +221,7 @@ class Claimer:
             for priority in PRIORITIES
             for lane_id in lane_ids
         ]
-        return (Rows("scan", _SCAN, starts, _UNIFORM_SCAN),)
+        return (Rows("scan", SCAN, starts, UNIFORM_SCAN),)
 
     def is_limited(self, tenant_id: TenantId) -> bool:
         return self._lanes.is_limited(tenant_id)
@@ -228,71 +253,3 @@ class Claimer:
         self._positions |= {
             (lane_id, priority): POSITION(row) for priority, row in last.items() for lane_id in turn.lane_ids
         }
-
-
-async def _free_slots(session: Session, worker: WorkerId, now: datetime) -> int:
-    """Of a worker that is live. Nobody else counts them until the transaction ends."""
-    rows = await session.fetch("worker_lock", worker_id=worker, silent_since=now - SILENT)
-    if not rows:
-        return 0
-    [held] = await session.fetch("worker_holds", worker_id=worker)
-    free: int = rows[0]["slots"] - held["held"]
-    return free
-
-
-def nothing_scanned(database: Database, *, now: datetime) -> Scanned:
-    """For a statement that could claim and shall not."""
-    values: dict[str, object] = {
-        "lane_ids": [],
-        "request_id": FIRST_ID,
-        "worker": "",
-        "limit": 0,
-        "priorities": PRIORITIES,
-        "now": now,
-        "lease_until": now,
-    }
-    return ((Rows("scan", _SCAN, ()),) if database.dead_rows_linger else ()), values
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimWithEnds:
-    """A claim that is made in the transaction that writes ends and releases what follows them."""
-
-    claimer: Claimer
-    request: ClaimRequest
-    turn: Turn
-    now: datetime
-    lease_until: datetime
-
-    @property
-    def scanned(self) -> Scanned:
-        return self.claimer.scanned(self.request, self.turn, self.now, self.lease_until)
-
-    def lane_without_a_look(self, tenant_id: TenantId, definition: Definition) -> int | None:
-        """Of one new execution that this worker may have before anybody looks who waits.
-
-        There must be room for another one: then nobody who comes meanwhile waits because of it.
-        """
-        if self.request.limit < 2 or not self.claimer.knows_that_nobody_waits(self.turn, now=self.now):
-            return None
-        lane_id = self.claimer.lane_id(tenant_id, definition)
-        return lane_id if lane_id in self.turn.lane_ids else None
-
-    def sees_all_of(self, tenants: Iterable[TenantId]) -> bool:
-        """Whether it looks at all that an end of these may have made room for."""
-        return bool(self.turn.lane_ids) and not any(map(self.claimer.is_limited, tenants))
-
-    async def within(self, session: Session) -> Sequence[Row]:
-        """After something was released. It may be in a lane that is new."""
-        if not self.turn.lane_ids:
-            return []
-        where, values = self.scanned
-        rows = await session.fetch(
-            "claim", *where, **values, is_repeat=self.request.is_repeat, default_tenant=DEFAULT_TENANT
-        )
-        self.took(rows)
-        return rows
-
-    def took(self, rows: Sequence[Row], *, beside: int = 0) -> None:
-        """From the queue. So many more never were in it."""
-        self.claimer.note_with_ends(self.turn, rows, self.request.limit - beside, now=self.now)

@@ -23,7 +23,8 @@ from gnomon.core.records import ExecutionFilter, Page
 from gnomon.errors import ExecutionNotFound, InvalidInput, StoreUnavailable
 from gnomon.store.base import Applied, Decision, Handover
 from gnomon.store.changes import are_plain_endings, change_rows, ending_rows, first_decisions
-from gnomon.store.claimer import AskedBefore, Claimer, ClaimWithEnds
+from gnomon.store.claimer import AskedBefore, Claimer
+from gnomon.store.claims_with_ends import ClaimWithEnds, with_ends
 from gnomon.store.database import Database, Row, Rows, UniqueViolation, again_after_deadlock
 from gnomon.store.enqueuing import are_plain, enqueue_and_admit, enqueue_plain
 from gnomon.store.gates import Gates, note_unbegun
@@ -61,14 +62,13 @@ class SqlExecutions:
         self._database = database
         self._gates = gates
         self._runs = runs
-        self.admit = gates.admit
-        self.gated = gates.gated
+        self.admit, self.gated = gates.admit, gates.gated
         prospects = Prospects(database, lanes)
         self.place, self.ahead, self.recent = prospects.place, prospects.ahead, prospects.recent
         self.next_due, self.next_gated = prospects.next_due, prospects.next_gated
         self.progress, self.latest_attempts = prospects.progress, prospects.latest_attempts
         self.repeat = runs.redriving.repeat
-        self._claimer = claimer
+        self._claimer, self.hold_back = claimer, claimer.hold_back
         self._revisions = revisions
 
     async def enqueue(
@@ -137,7 +137,7 @@ class SqlExecutions:
     async def apply_and_claim(
         self, decisions: Sequence[Decision], request: ClaimRequest, *, now: datetime, lease_until: datetime
     ) -> Handover:
-        claim = self._claimer.with_ends(request, now=now, lease_until=lease_until)
+        claim = with_ends(self._claimer, request, now=now, lease_until=lease_until)
         answers, went_on = await self._apply_all(decisions, claim, now=now)
         leased = await self._revisions.claimed(went_on.claimed, Hold(request.worker, now, lease_until))
         return Handover(answers, leased or None, went_on.has_more)

@@ -66,7 +66,8 @@ async def admit(
         if gate["has_dependencies"]:
             rows = await session.fetch("admit_fulfilled", job_id=job_id, limit=limit)
             count += sum(row["waits_for"] is None for row in rows)
-        count += len(await session.fetch("admit_to_slots", job_id=job_id, now=now, limit=limit))
+        rows = await session.fetch("admit_to_slots", job_id=job_id, now=now, limit=limit)
+        count += sum(row["waits_for"] is None for row in rows)
     return count
 
 

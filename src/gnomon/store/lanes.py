@@ -56,6 +56,10 @@ class Lanes:
                 lanes.setdefault(self._limited_of(lane), []).append(number)
         return [Turn(limited, tuple(sorted(numbers))) for limited, numbers in lanes.items()]
 
+    def fitting(self, offer: Offer) -> list[int]:
+        """All lanes that fit, whichever turn they are of."""
+        return [lane_id for turn in self.turns(offer) for lane_id in turn.lane_ids]
+
     def beside(self, lane: Lane, offer: Offer) -> tuple[int, ...]:
         """The lanes that are claimed from together with one of them."""
         return next(turn.lane_ids for turn in self.turns(offer) if turn.limited == self._limited_of(lane))

@@ -42,6 +42,7 @@ class Prospects:
             tenant_running=row["tenant_running"],
             tenant_limit=row["tenant_limit"],
             run_id=row["dag_run_id"],
+            crashes=row["crashes"],
         )
 
     async def latest_attempts(
@@ -90,7 +91,7 @@ class Prospects:
 
     async def next_due(self, offer: Offer, *, after: datetime) -> datetime | None:
         await self._lanes.refresh()
-        lane_ids = [lane_id for turn in self._lanes.turns(offer) for lane_id in turn.lane_ids]
+        lane_ids = self._lanes.fitting(offer)
         if not lane_ids:
             return None
         [row] = await self._database.read(

@@ -13,7 +13,7 @@ from gnomon.core.run_events import Ended
 from gnomon.core.run_state import ENDS, RunStatus
 from gnomon.store.base import Decision
 from gnomon.store.changes import are_plain_endings, change_rows, ending_rows
-from gnomon.store.claimer import ClaimWithEnds
+from gnomon.store.claims_with_ends import ClaimWithEnds
 from gnomon.store.database import Row, Rows
 from gnomon.store.run_progress import Happened, Progress
 

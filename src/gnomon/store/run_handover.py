@@ -13,7 +13,7 @@ from gnomon.core.run_events import Changes
 from gnomon.core.workflow import Execute, Plan
 from gnomon.store.base import Decision
 from gnomon.store.changes import ending_rows
-from gnomon.store.claimer import ClaimWithEnds
+from gnomon.store.claims_with_ends import ClaimWithEnds
 from gnomon.store.database import Database
 from gnomon.store.run_ends import WentOn
 from gnomon.store.run_releases import Releases

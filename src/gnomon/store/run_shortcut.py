@@ -20,7 +20,7 @@ from gnomon.core.run_state import TaskStatus
 from gnomon.core.workflow import Execute, Plan
 from gnomon.store.base import Decision
 from gnomon.store.changes import are_plain_endings, ending_rows
-from gnomon.store.claimer import ClaimWithEnds, nothing_scanned
+from gnomon.store.claims_with_ends import ClaimWithEnds, nothing_scanned
 from gnomon.store.database import Database, Row, Rows, again_after_deadlock
 from gnomon.store.plans import Plans
 from gnomon.store.run_aftermath import Aftermath, ended_row

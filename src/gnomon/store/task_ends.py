@@ -12,7 +12,7 @@ from uuid import UUID
 
 from gnomon.errors import StoreUnavailable
 from gnomon.store.base import Decision
-from gnomon.store.claimer import ClaimWithEnds
+from gnomon.store.claims_with_ends import ClaimWithEnds
 from gnomon.store.database import UniqueViolation
 from gnomon.store.run_aftermath import Aftermath
 from gnomon.store.run_ends import WentOn, end_tasks

@@ -140,6 +140,50 @@ async def test_a_job_that_kills_every_worker_is_dead_lettered_as_a_crash_loop(cl
     assert (await cluster.store.dead_letters.get(DEFAULT_TENANT, run)).reason is DeadReason.CRASH_LOOP
 
 
+async def test_a_job_that_kills_every_worker_takes_none_of_its_neighbours_along(cluster: Cluster) -> None:
+    await (await cluster.scheduler()).says("is up")
+    patient = RetryPolicy(max_attempts=10)
+    innocent = await cluster.job("touch", retry=patient, sink=str(cluster.sink), seconds=0.2)
+    poison = await cluster.job("kills_its_worker", retry=patient)
+    neighbours = await cluster.enqueue(innocent, 5)
+    [killer] = await cluster.enqueue(poison)
+    neighbours += await cluster.enqueue(innocent, 5)
+
+    for _ in range(3):
+        victim = await cluster.worker(slots=20)
+        assert await victim.ended() == -signal.SIGKILL
+
+    given_up = await cluster.ended(killer)
+    assert given_up.failure is not None
+    assert (given_up.status, given_up.failure.kind) == (ExecutionStatus.FAILED, "crash_loop")
+    assert "3 times in a row" in given_up.failure.message
+    await (await cluster.worker(slots=20)).says("is up")
+    for run in neighbours:
+        ended = await cluster.ended(run)
+        tried = [one.outcome for one in await cluster.store.executions.attempts(DEFAULT_TENANT, run)]
+        assert ended.status is ExecutionStatus.COMPLETED
+        assert tried == [AttemptOutcome.EXPIRED, AttemptOutcome.COMPLETED]
+
+
+async def test_what_ran_when_the_only_process_was_killed_runs_again_one_by_one(cluster: Cluster) -> None:
+    await (await cluster.scheduler()).says("is up")
+    job = await cluster.job("touch", sink=str(cluster.sink), seconds=1.0)
+    killed = await cluster.worker(slots=20)
+    runs = await cluster.enqueue(job, 5)
+    for run in runs:
+        await cluster.until(run, lambda execution: execution.status is ExecutionStatus.RUNNING)
+    killed.send(signal.SIGKILL)
+    await killed.ended()
+
+    next_one = await cluster.worker(slots=20)
+
+    await next_one.says("a suspect runs alone")
+    for run in runs:
+        assert (await cluster.ended(run)).status is ExecutionStatus.COMPLETED
+    second = [line for line in cluster.all_effects() if line["claim"] == 2]
+    assert [line["what"] for line in second] == ["start", "end"] * 5
+
+
 async def _first_of(process: GnomonProcess, *messages: str) -> bool:
     waits = [asyncio.create_task(process.says(message)) for message in messages]
     done, pending = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

@@ -21,7 +21,7 @@ from gnomon.core.execution import (
     WorkerId,
 )
 from gnomon.core.explaining import Place
-from gnomon.core.gates import gate, slots
+from gnomon.core.gates import gate, last_gate, slots
 from gnomon.core.idempotency import Idempotency
 from gnomon.core.ids import EPOCH, first_id_of
 from gnomon.core.job import Job, JobId, TenantId
@@ -30,7 +30,7 @@ from gnomon.core.lifecycle import Change
 from gnomon.core.records import DeadLetter, ExecutionFilter, Page, Redrive
 from gnomon.errors import ExecutionNotFound, InvalidInput
 from gnomon.store.base import Applied, Decision
-from tests.contract.model import gates
+from tests.contract.model import gates, suspects
 from tests.contract.model.jobs import triggerable
 from tests.contract.model.state import Lease, Run, State, page_of
 
@@ -68,9 +68,17 @@ class ModelExecutions:
                 for run in runs
                 if run.lease and (run.lease.request.id, run.lease.request.worker) == asked
             ]
-        fitting = [run for run in runs if run.is_ready and run.due <= now and run.lane.fits(request)]
-        limit = min(request.limit, self._free(request.worker, now)) if request.is_counted else request.limit
+        due = [run for run in runs if run.due <= now and run.lane.fits(request)]
+        fitting = [] if request.is_alone else [run for run in due if run.is_ready]
+        waiting = sorted((run for run in due if run.is_suspect), key=lambda run: (run.due, run.id))
+        limit, may_be_alone = request.limit, request.is_alone
+        if request.is_counted:
+            limit, may_be_alone = self._free(request, bool(waiting), now)
         picked = next(filter(None, self._turns(fitting, request, limit)), [])
+        if not picked and may_be_alone and (request.is_alone or not request.is_repeat):
+            picked = next(filter(None, self._turns(waiting, request, 1)), [])
+            if picked:
+                suspects.let_go(self.state, request.worker)
         if picked or request.is_repeat:
             self.state.requests[request.id] = now
         for run in picked:
@@ -78,13 +86,24 @@ class ModelExecutions:
             run.lease = Lease(request, started_at=now, until=lease_until)
         return [run.leased() for run in picked]
 
-    def _free(self, worker_id: WorkerId, now: datetime) -> int:
-        worker = self.state.workers.get(worker_id)
-        held = sum(
-            one.lease is not None and one.lease.request.worker == worker_id
+    def _free(self, request: ClaimRequest, one_waits: bool, now: datetime) -> tuple[int, bool]:
+        """How many the worker may have, and whether it may have a suspect in their place."""
+        worker = self.state.workers.get(request.worker)
+        held = [
+            one
             for one in self.state.runs.values()
-        )
-        return max(0, worker.slots - held) if worker is not None and worker.is_live(now) else 0
+            if one.lease is not None and one.lease.request.worker == request.worker
+        ]
+        free = min(request.limit, worker.slots - len(held)) if worker and worker.is_live(now) else 0
+        if free < 1 or any(one.crashes for one in held):
+            return 0, False
+        if not one_waits or held:
+            is_reserved = one_waits and suspects.reserve(self.state, request.worker, request, now)
+            return 0 if is_reserved else free, False
+        return 0 if suspects.is_reserved(self.state, request.worker, now) else free, True
+
+    async def hold_back(self, worker: WorkerId, offer: Offer, *, now: datetime) -> bool:
+        return suspects.reserve(self.state, worker, offer, now)
 
     def _turns(self, fitting: list[Run], request: ClaimRequest, wanted: int) -> Iterator[list[Run]]:
         turns = {None} if request.is_repeat else {None, *map(self.state.limited, fitting)}
@@ -151,7 +170,7 @@ class ModelExecutions:
         return min(len(before), limit)
 
     async def next_due(self, offer: Offer, *, after: datetime) -> datetime | None:
-        ready = [run for run in self.state.runs.values() if run.is_ready and run.lane.fits(offer)]
+        ready = [run for run in self.state.runs.values() if run.is_let_in and run.lane.fits(offer)]
         return min((run.due for run in ready if run.due > after), default=None)
 
     async def next_gated(self, *, after: datetime) -> datetime | None:
@@ -291,7 +310,9 @@ class ModelExecutions:
             run.end_as(ExecutionStatus.CANCELLED, now)
         else:
             run.due, run.lease = change.due, None
-            run.waits_for = change.waits_for if run.watched else None  # Who takes no slot waits for none.
+            # What is not counted takes no slot, and goes on to the next gate.
+            is_slot = change.waits_for is WaitsFor.SLOT and not run.watched
+            run.waits_for = last_gate(run.crashes) if is_slot else change.waits_for
         if change.dead is not None:
             self.state.dead_letters[run.id] = DeadLetter(
                 execution_id=run.id,

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from gnomon.core.execution import ExecutionId, ExecutionStatus, Trigger, WaitsFor
 from gnomon.core.explaining import Needed, Place
-from gnomon.core.gates import gate, is_counted, slots
+from gnomon.core.gates import gate, is_counted, last_gate, slots
 from gnomon.core.job import Job, JobId, Revision
 from tests.contract.model.state import Run, State
 
@@ -66,8 +66,8 @@ def _admit(state: State, job: Job, now: datetime, limit: int) -> int:
         count += run.waits_for is None
     passing = _next(state, job, now, limit)
     for run in passing:
-        run.waits_for = None
-    return count + len(passing)
+        run.waits_for = last_gate(run.crashes)
+    return count + sum(run.waits_for is None for run in passing)
 
 
 def _fulfilled(state: State, job: Job) -> list[Run]:
@@ -98,7 +98,7 @@ def _next(state: State, job: Job, now: datetime, limit: int) -> list[Run]:
 
 def _taken(state: State, job: Job) -> int:
     return sum(
-        run.job_id == job.id and run.watched and (run.lease is not None or run.is_ready)
+        run.job_id == job.id and run.watched and (run.lease is not None or run.is_let_in)
         for run in state.runs.values()
     )
 
@@ -118,6 +118,7 @@ def place(state: State, run: Run) -> Place:
         needed=tuple(Needed(one, state.jobs[one].name) for one in unmet if run.waits_for is WaitsFor.JOBS),
         tenant_running=0 if state.limited(run) is None else state.running(run.tenant_id),
         tenant_limit=state.tenants[run.tenant_id].max_concurrent,
+        crashes=run.crashes,
     )
 
 

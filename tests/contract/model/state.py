@@ -41,6 +41,16 @@ class Lease:
 
 
 @dataclass(slots=True)
+class Reservation:
+    """A worker that claims nothing until it is empty."""
+
+    worker: WorkerId
+    until: datetime
+    give_up_at: datetime
+    rest_until: datetime
+
+
+@dataclass(slots=True)
 class Run:
     """An execution: it waits (no lease, no end), runs (a lease) or has ended (an end)."""
 
@@ -84,6 +94,14 @@ class Run:
     def is_ready(self) -> bool:
         """Nothing holds it but its time and the lack of a worker."""
         return self.is_waiting and self.waits_for is None
+
+    @property
+    def is_let_in(self) -> bool:
+        return self.is_ready or self.is_suspect
+
+    @property
+    def is_suspect(self) -> bool:
+        return self.is_waiting and self.waits_for is WaitsFor.EMPTY_WORKER
 
     def holds(self, claim: Claim) -> bool:
         """Safety never rests on time: a lease that ran out holds until somebody takes it away."""
@@ -176,6 +194,7 @@ class State:
     keys: dict[KeyId, ApiKey] = field(default_factory=dict)
     shards: dict[int, ShardLease] = field(default_factory=dict)
     seats: dict[str, datetime] = field(default_factory=dict)
+    reservations: dict[Lane, Reservation] = field(default_factory=dict)
     answers: dict[tuple[TenantId, str], tuple[Idempotency, object]] = field(default_factory=dict)
 
     def current(self, claim: Claim) -> Run | None:

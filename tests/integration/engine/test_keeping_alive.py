@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 
 from gnomon.core.document import JSON
-from gnomon.core.execution import ExecutionId, ExecutionStatus
+from gnomon.core.execution import ExecutionId, ExecutionStatus, WaitsFor
 from gnomon.core.job import Definition
 from gnomon.core.lease import LEASE, Claim, Leased, Renewed
 from gnomon.core.worker import WorkerStatus
@@ -206,7 +206,7 @@ async def test_the_dead_are_taken_back_whatever_the_lease(rig: Rig, lease: timed
     while rig.clock.now() - began < lease / 3 + timedelta(seconds=6):
         rig.clock.advance(await reaper.step())
 
-    assert (await rig.get(run)).status is ExecutionStatus.QUEUED
+    assert (await rig.get(run)).waits_for is WaitsFor.EMPTY_WORKER
 
 
 async def test_after_an_outage_the_dead_are_taken_back(rig: Rig) -> None:
@@ -217,7 +217,7 @@ async def test_after_an_outage_the_dead_are_taken_back(rig: Rig) -> None:
     rig.clock.advance(LEASE * 2)
     await watch(rig, reaper, LEASE)
 
-    assert (await rig.get(run)).status is ExecutionStatus.QUEUED
+    assert (await rig.get(run)).waits_for is WaitsFor.EMPTY_WORKER
 
 
 async def test_a_drained_worker_takes_nothing_until_it_is_undrained(rig: Rig) -> None:

@@ -17,12 +17,12 @@ from gnomon.core.execution import AttemptOutcome, ExecutionStatus, Failure
 from gnomon.core.job import DEFAULT_TENANT, Definition, Delivery
 from gnomon.core.lease import LEASE, Claim, Leased
 from gnomon.core.retry import RetryPolicy
-from gnomon.engine.attempts import NOT_HERE, STOP_GRACE
+from gnomon.engine.attempts import NOT_HERE, STOP_GRACE, states_of
 from gnomon.engine.notebook import Capture
 from gnomon.engine.telemetry import What
 from gnomon.errors import LeaseLost, StoreUnavailable
 from gnomon.handlers.base import Context, NotHere
-from gnomon.store.base import Applied
+from gnomon.store.base import Applied, CheckpointStore
 from tests.integration.engine.rig import Rig
 
 PLAIN = Definition(kind="test")
@@ -446,16 +446,17 @@ async def test_a_handler_that_does_not_stop_keeps_its_slot_but_not_its_execution
     assert ada.worker.running == 0
 
 
-async def test_a_claim_whose_answer_took_as_long_as_its_lease_is_given_back_not_started(rig: Rig) -> None:
+async def test_a_claim_whose_answer_took_as_long_as_its_lease_is_given_back_not_started(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ada = rig.worker(for_ever)
     run = await rig.enqueue(await rig.job(PLAIN))
-    states = ada.worker._states
 
-    async def slowly(leased: Sequence[Leased]) -> Mapping[Claim, Document]:
+    async def slowly(leased: Sequence[Leased], checkpoints: CheckpointStore) -> Mapping[Claim, Document]:
         rig.clock.advance(LEASE * 0.8)
-        return await states(leased)
+        return await states_of(leased, checkpoints)
 
-    ada.worker._states = slowly  # type: ignore[method-assign]
+    monkeypatch.setattr("gnomon.engine.worker.states_of", slowly)
     await ada.work()
 
     given_back = await rig.get(run)
@@ -517,16 +518,17 @@ async def test_what_has_ended_is_held_until_it_is_written(rig: Rig) -> None:
     assert ada.worker.claims() == []
 
 
-async def test_what_is_granted_to_a_worker_that_leaves_is_given_back(rig: Rig) -> None:
+async def test_what_is_granted_to_a_worker_that_leaves_is_given_back(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ada = rig.worker(for_ever)
     run = await rig.enqueue(await rig.job(PLAIN))
-    states = ada.worker._states
 
-    async def meanwhile(leased: Sequence[Leased]) -> Mapping[Claim, Document]:
+    async def meanwhile(leased: Sequence[Leased], checkpoints: CheckpointStore) -> Mapping[Claim, Document]:
         ada.worker.stop_claiming()
-        return await states(leased)
+        return await states_of(leased, checkpoints)
 
-    ada.worker._states = meanwhile  # type: ignore[method-assign]
+    monkeypatch.setattr("gnomon.engine.worker.states_of", meanwhile)
     await ada.work()
 
     given_back = await rig.get(run)

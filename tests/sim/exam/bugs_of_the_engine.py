@@ -34,10 +34,22 @@ BUGS = (
         caught_by="tests/integration/engine/test_worker.py",
     ),
     bug(
+        "others begin beside a suspect",
+        "engine/quarantine.py",
+        "return self._suspect is None and not (self.is_waiting and held)",
+        "return not (self.is_waiting and held)",
+    ),
+    bug(
+        "a suspect begins beside others",
+        "engine/worker.py",
+        "and self._unanswered is None and not self.claims()",
+        "and self._unanswered is None",
+    ),
+    bug(
         "a draining worker goes on claiming",
         "engine/worker.py",
-        "free > 0 and not self.is_draining and",
-        "free > 0 and",
+        "is_held_up = self.is_draining or",
+        "is_held_up =",
         caught_by="tests/integration/engine/test_worker.py",
     ),
     bug(

@@ -28,8 +28,8 @@ BUGS = (
     bug(
         "a drain is charged",
         LIFECYCLE,
-        "return _again(leased, outcome, attempts=leased.attempts, due=due)",
-        "return _again(leased, outcome, attempts=leased.attempt, due=due)",
+        "return _again(leased, outcome, attempts=leased.attempts, due=due, failure=lacks)",
+        "return _again(leased, outcome, attempts=leased.attempt, due=due, failure=lacks)",
     ),
     bug(
         "one attempt too many",
@@ -47,9 +47,15 @@ BUGS = (
     bug(
         "a crash loop never ends",
         LIFECYCLE,
-        "if crashes >= CRASHES_MAX:",
+        "if crashes >= leased.revision.definition.retry.crash_limit:",
         "if False:",
         caught_by="tests/unit/core/test_lifecycle.py",
+    ),
+    bug(
+        "a suspect is claimed beside others",
+        "core/gates.py",
+        "return WaitsFor.EMPTY_WORKER if crashes else None",
+        "return None",
     ),
     bug(
         "at most once, but again after a crash",

@@ -181,8 +181,8 @@ BUGS = (
     bug(
         "a tenant may have one more than its limit",
         "store/claimer.py",
-        'rooms += [] if row["room"] is None else [row["room"]]',
-        'rooms += [] if row["room"] is None else [row["room"] + 1]',
+        'left = left if row["room"] is None else max(0, row["room"])',
+        'left = left if row["room"] is None else max(0, row["room"]) + 1',
         caught_by="tests/contract/test_tenant_limits.py",
     ),
 )

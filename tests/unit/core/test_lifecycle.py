@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gnomon.core.execution import LIVE, AttemptOutcome, ExecutionStatus, Failure
 from gnomon.core.job import Delivery, JobStatus
-from gnomon.core.lease import CRASHES_MAX, Leased
+from gnomon.core.lease import Leased
 from gnomon.core.lifecycle import (
     EXECUTION_TRANSITIONS,
     JOB_TRANSITIONS,
@@ -115,10 +115,24 @@ def test_a_dead_worker_is_tried_again_whatever_errors_are_worth_a_retry() -> Non
     assert change.status is E.PENDING
 
 
-def test_a_worker_that_died_three_times_in_a_row_ends_the_execution() -> None:
-    change = end(leased(retry=RetryPolicy(max_attempts=100), crashes=CRASHES_MAX - 1), LeaseExpired())
+@pytest.mark.parametrize("limit", [2, 3, 7])
+def test_a_worker_that_died_as_often_as_the_policy_allows_ends_the_execution(limit: int) -> None:
+    policy = RetryPolicy(max_attempts=100, crash_limit=limit)
+    before = end(leased(retry=policy, crashes=limit - 2), LeaseExpired())
+    change = end(leased(retry=policy, crashes=limit - 1), LeaseExpired())
 
-    assert (change.status, change.dead, change.crashes) == (E.FAILED, DeadReason.CRASH_LOOP, CRASHES_MAX)
+    assert (before.status, before.dead, before.crashes) == (E.PENDING, None, limit - 1)
+    assert (change.status, change.dead, change.crashes) == (E.FAILED, DeadReason.CRASH_LOOP, limit)
+
+
+def test_a_crash_loop_says_how_often_its_worker_died() -> None:
+    change = end(leased(retry=RetryPolicy(max_attempts=100), crashes=2), LeaseExpired())
+
+    assert change.failure is not None
+    assert change.failure.kind == "crash_loop"
+    assert change.failure.message.startswith(
+        "Its worker died 3 times in a row, the last 2 times while it ran alone."
+    )
 
 
 @pytest.mark.parametrize("outcome", [Failed(BROKEN), TimedOut(), Snoozed(MINUTE), Released()])

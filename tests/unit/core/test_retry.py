@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.retry import Backoff, RetryPolicy, backoff
+from gnomon.core.retry import Backoff, RetryPolicy, backoff, from_document, to_document
 from gnomon.errors import InvalidInput
 from tests.unit.core.builders import HOUR, MINUTE, SECOND
 
@@ -82,3 +82,11 @@ def test_retry_on_names_the_kinds_that_are_tried_again() -> None:
 def test_a_policy_that_makes_no_sense_is_refused(field: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match="retry_policy"):
         RetryPolicy(**{field: value})
+
+
+def test_a_policy_that_an_older_release_kept_has_the_usual_limit_of_crashes() -> None:
+    kept = to_document(RetryPolicy(crash_limit=9))
+    old = {name: value for name, value in kept.items() if name != "crash_limit"}
+
+    assert from_document(kept).crash_limit == 9
+    assert from_document(old).crash_limit == 3

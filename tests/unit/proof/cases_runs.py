@@ -813,7 +813,7 @@ def a_crash_loop_goes_on(story: Story, wrong: bool) -> None:
         if number < 3 or wrong:
             story.again(at + LEASE + 2, Expired)
         else:
-            story.end(at + LEASE + 2, Dead, why="crash_loop", kind="lease_expired")
+            story.end(at + LEASE + 2, Dead, why="crash_loop", kind="crash_loop")
     if wrong:
         story.live(at=500, worker="v/1")
     story.read()
@@ -827,6 +827,44 @@ def a_crash_loop_is_given_up_too_soon(story: Story, wrong: bool) -> None:
     story.start(2)
     story.fault(3, None, "kill", "w/1")
     story.end(24, Dead, why="crash_loop" if wrong else "exhausted", kind="lease_expired")
+    story.read()
+
+
+@case("R6")
+def a_crash_loop_is_given_up_before_the_limit_of_its_job(story: Story, wrong: bool) -> None:
+    story.job(max_attempts=9, crash_limit=3 if wrong else 2)
+    story.enqueue()
+    for number in range(1, 3):
+        at, worker = number * 100, f"w/{number}"
+        story.claim(at, worker=worker)
+        story.start(at, worker=worker)
+        story.fault(at + 1, None, "kill", worker)
+        if number < 2:
+            story.again(at + LEASE + 2, Expired)
+        else:
+            story.end(at + LEASE + 2, Dead, why="crash_loop", kind="crash_loop")
+    story.read()
+
+
+@case("R7")
+def an_innocent_is_given_up_for_what_ran_beside_it(story: Story, wrong: bool) -> None:
+    story.job(max_attempts=9)
+    for run in ("r", "other"):
+        story.enqueue(run)
+    for number in range(1, 4):
+        at, worker = number * 100, f"w/{number}"
+        beside = number == 1 or (wrong and number == 3)
+        for run in ("r", "other") if beside else ("r",):
+            story.claim(at, run, worker=worker)
+            story.start(at, run, worker=worker)
+        story.fault(at + 1, None, "kill", worker)
+        if beside:
+            story.again(at + LEASE + 2, Expired, run="other")
+        if number < 3:
+            story.again(at + LEASE + 2, Expired)
+        else:
+            story.end(at + LEASE + 2, Dead, why="crash_loop", kind="crash_loop")
+    story.live("other", at=500, worker="v/1")
     story.read()
 
 

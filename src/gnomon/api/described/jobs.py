@@ -34,7 +34,15 @@ from gnomon.core.execution import ExecutionStatus
 from gnomon.core.instants import MICROSECOND
 from gnomon.core.job import Delivery, JobStatus
 from gnomon.core.limits import PAGE_LIMIT_MAX
-from gnomon.core.retry import ATTEMPTS_MAX, BACKOFF_MAX, MULTIPLIER_MAX, RETRY_ON_MAX, Backoff
+from gnomon.core.retry import (
+    ATTEMPTS_MAX,
+    BACKOFF_MAX,
+    CRASH_LIMIT_MAX,
+    CRASH_LIMIT_MIN,
+    MULTIPLIER_MAX,
+    RETRY_ON_MAX,
+    Backoff,
+)
 from gnomon.core.schedule_document import TYPES
 from gnomon.errors import (
     CalendarNotFound,
@@ -98,6 +106,12 @@ RETRY: Rows = {
         "Only failures of these kinds are tried again. Null: all of them.",
         name("The kind of a failure.", "ConnectionError"),
         up_to=RETRY_ON_MAX,
+    ),
+    "crash_limit": whole(
+        "How many times in a row its worker may die before it is given up as a crash loop. Default: 3.",
+        3,
+        CRASH_LIMIT_MIN,
+        CRASH_LIMIT_MAX,
     ),
 }
 SHAPES: dict[str, Rows] = {

@@ -15,7 +15,7 @@ from gnomon.core.job import Definition, Delivery, JobId, Revision, TenantId
 from gnomon.core.lease import Claim, Leased
 from gnomon.core.lifecycle import DeadReason
 from gnomon.core.records import Checkpoint, LogLine
-from gnomon.core.retry import Backoff, RetryPolicy
+from gnomon.core.retry import CRASH_LIMIT, Backoff, RetryPolicy
 from gnomon.core.schedule_document import from_kept
 from gnomon.core.worker import Registration, Worker, WorkerStatus
 from gnomon.store.base import Decision
@@ -29,6 +29,7 @@ class Retry(msgspec.Struct):
     max_backoff_seconds: float
     jitter: float
     retry_on: list[str] | None
+    crash_limit: int = CRASH_LIMIT
 
 
 class Lease(msgspec.Struct):
@@ -182,6 +183,7 @@ def _retry_of(one: Retry) -> RetryPolicy:
         timedelta(seconds=one.max_backoff_seconds),
         one.jitter,
         None if one.retry_on is None else frozenset(one.retry_on),
+        one.crash_limit,
     )
 
 

@@ -23,7 +23,7 @@ from gnomon.proof.index import Index
 from gnomon.proof.runs import Run
 from gnomon.proof.verdict import Findings
 
-LEASE_EXPIRED = "lease_expired"
+TAKEN_BACK = frozenset({"lease_expired", "crash_loop"})  # Kinds of failures.
 REAP_SLACK = timedelta(seconds=2)
 PAUSES_MIN = 50
 
@@ -94,7 +94,7 @@ def l4(index: Index) -> Findings:
 
 
 def _is_expiry(end: object) -> bool:
-    return isinstance(end, Expired) or (isinstance(end, Change) and end.kind == LEASE_EXPIRED)
+    return isinstance(end, Expired) or (isinstance(end, Change) and end.kind in TAKEN_BACK)
 
 
 def l5(index: Index) -> Findings:

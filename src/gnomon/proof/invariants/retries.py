@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import timedelta
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from gnomon.proof.events import Dead, Expired, Failed, Released, SchedSet
+from gnomon.proof.faults import FOREVER
 from gnomon.proof.index import Index
+from gnomon.proof.ledger import FIRST
+from gnomon.proof.runs import Run, Segment
 from gnomon.proof.verdict import Findings
 
 # Seconds are written with microseconds; the sum of some of them may be off by a little.
@@ -102,9 +106,8 @@ def r5(index: Index) -> Findings:
 def r6(index: Index) -> Findings:
     """A run whose worker died so many times in a row is given up as a crash loop, and none before."""
     found = Findings("R6")
-    limit = index.parameters.crashes
     for run in index.runs.values():
-        crashes = 0
+        crashes, limit = 0, _crash_limit(run, index)
         for segment in run.segments:
             end = segment.end
             if isinstance(end, Expired):
@@ -119,3 +122,41 @@ def r6(index: Index) -> Findings:
             else:
                 crashes = 0
     return found
+
+
+def _crash_limit(run: Run, index: Index) -> int:
+    said = None if run.spec is None else run.spec.crash_limit
+    return index.parameters.crashes if said is None else said
+
+
+def r7(index: Index) -> Findings:
+    """A run is given up as a crash loop only if it ran alone each time its worker died, but for the first."""
+    found = Findings("R7")
+    beside: dict[str, list[tuple[Run, Segment]]] = defaultdict(list)
+    for run, segment in index.segments():
+        beside[segment.claim.holder].append((run, segment))
+    for run in index.runs.values():
+        if not run.segments or not _is_crash_loop(run.segments[-1]):
+            continue
+        row = list(takewhile(lambda one: isinstance(one.end, Expired), run.segments[-2::-1]))
+        # Without the first: it was beside others, and then one of them may have been to blame.
+        for segment in [run.segments[-1], *row[:-1]]:
+            found.checked += 1
+            for other, its in beside[segment.claim.holder]:
+                if other is not run and _overlap(segment, its, index.parameters.clock):
+                    found.add(
+                        run.entity, f"run {other.id} ran beside it when its worker died.", segment.claim
+                    )
+                    break
+    return found
+
+
+def _is_crash_loop(segment: Segment) -> bool:
+    return isinstance(segment.end, Dead) and segment.end.why == "crash_loop"
+
+
+def _overlap(one: Segment, other: Segment, error: timedelta) -> bool:
+    """Whether both were held at some moment, for longer than clocks may differ."""
+    begun = max(segment.claim.when or FIRST for segment in (one, other))
+    ended = min((segment.end and segment.end.when) or FOREVER for segment in (one, other))
+    return begun + error < ended

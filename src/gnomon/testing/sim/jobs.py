@@ -46,7 +46,11 @@ def draft_of(spec: JobSpec, start: datetime, known: Mapping[str, JobId]) -> Draf
         KIND,
         Document(msgspec.json.encode(spec.behaviour).decode()),
         schedule,
-        RetryPolicy(spec.max_attempts, backoff_base=timedelta(seconds=spec.backoff_base)),
+        RetryPolicy(
+            spec.max_attempts,
+            backoff_base=timedelta(seconds=spec.backoff_base),
+            crash_limit=spec.crash_limit,
+        ),
         queue=spec.queue,
         priority=spec.priority,
         timeout=None if spec.timeout is None else timedelta(seconds=spec.timeout),

@@ -28,7 +28,7 @@ from gnomon.testing.sim.scenario import (
     Scenario,
     Verb,
 )
-from gnomon.testing.sim.workload import QUEUES, draw_acts, draw_jobs
+from gnomon.testing.sim.workload import QUEUES, draw_acts, draw_jobs, draw_poison
 
 QUIET = 420.0  # Seconds at the end in which nothing goes wrong: what is owed must be done by then.
 CALM_SECOND_HALF = 0.25
@@ -132,7 +132,7 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
         poll=poll if hints else min(poll, 2.0),
         hints=hints,
         nodes=nodes,
-        jobs=jobs,
+        jobs=(*jobs, *draw_poison(chance.fork("poison"), until=healed_at)),
         acts=(*acts, *_acts_without_answer(chance.fork("acts without answer"), jobs, clients, acts, faults)),
         faults=faults,
     )

@@ -58,6 +58,7 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     max_concurrent: int | None = None
     after: tuple[str, ...] = ()  # Names of the jobs it depends on.
     max_attempts: int = 3
+    crash_limit: int = 3
     backoff_base: float = 5.0
     timeout: float | None = None
     delivery: str = "at_least_once"

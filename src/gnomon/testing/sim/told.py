@@ -81,6 +81,7 @@ def work_of(definition: Definition) -> dict[str, Any]:
         "backoff_max": retry.backoff_max.total_seconds(),
         "backoff_jitter": retry.jitter,
         "retry_on": None if retry.retry_on is None else tuple(sorted(retry.retry_on)),
+        "crash_limit": retry.crash_limit,
     }
 
 

@@ -25,6 +25,7 @@ CRONS = {
 }
 RARELY = 600.0
 LOAD_MAX = 0.5
+POISON = 0.3  # Of so many worlds.
 QUEUES = ("default", "slow")  # They share the slots of workers that serve both.
 
 _ENQUEUES = (Verb.ENQUEUE, Verb.ENQUEUE_UNIQUE, Verb.ENQUEUE_LATER)
@@ -43,6 +44,16 @@ def draw_jobs(chance: Random, *, seconds: float, slots: Mapping[str, int]) -> tu
         if load <= LOAD_MAX * slots[job.queue] / len(QUEUES):
             jobs.append(job)
     return tuple(jobs)
+
+
+def draw_poison(chance: Random, *, until: float) -> tuple[JobSpec, ...]:
+    """In some worlds, a job whose every attempt ends its worker, among others that do no harm."""
+    if chance.random() >= POISON:
+        return ()
+    behaviour = Behaviour(shortest=1.0, longest=5.0, crashes=1.0)
+    at = round(chance.uniform(0.1, 0.6) * until, 3)
+    limit = chance.choice((2, 3, 3, 4))
+    return (JobSpec(name="poison", at=at, max_attempts=9, crash_limit=limit, behaviour=behaviour),)
 
 
 def load_of(job: JobSpec) -> float:

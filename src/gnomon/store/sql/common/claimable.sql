@@ -6,6 +6,8 @@ SELECT EXISTS (
         SELECT 1 FROM queue
         WHERE queue.lane_id = lanes.id AND queue.priority = priorities.priority AND queue.waits_for IS NULL
           AND queue.due <= :now)
+    UNION ALL
+    SELECT 1 FROM queue WHERE queue.waits_for = 'empty_worker' AND queue.due <= :now
     -- This very request may have been here before, and gets its claims again.
     UNION ALL
     SELECT 1 FROM claim_requests WHERE request_id = :request_id

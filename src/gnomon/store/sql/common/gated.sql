@@ -17,7 +17,7 @@ SELECT gated.job_id,
               > (SELECT count(*) FROM leases WHERE leases.job_id = gated.job_id AND leases.watched)
               + (SELECT count(*) FROM queue AS ready
                  WHERE ready.job_id = gated.job_id AND ready.watched
-            AND (ready.waits_for IS NULL OR ready.waits_for = 'tasks')))
+                   AND (ready.waits_for IS NULL OR ready.waits_for IN ('tasks', 'empty_worker'))))
        OR EXISTS (
            SELECT 1 FROM queue AS waiting
            WHERE waiting.job_id = gated.job_id AND waiting.waits_for = 'jobs' AND NOT EXISTS (

@@ -14,12 +14,12 @@ WITH passing AS MATERIALIZED (
                    (SELECT count(*) FROM leases WHERE leases.job_id = :job_id AND leases.watched)
                    + (SELECT count(*) FROM queue AS ready
                       WHERE ready.job_id = :job_id AND ready.watched
-                        AND (ready.waits_for IS NULL OR ready.waits_for = 'tasks')) AS taken
+                        AND (ready.waits_for IS NULL OR ready.waits_for IN ('tasks', 'empty_worker'))) AS taken
             FROM jobs WHERE jobs.id = :job_id
         ) AS room)
     FOR UPDATE SKIP LOCKED
 )
-UPDATE queue SET waits_for = NULL
+UPDATE queue SET waits_for = CASE WHEN queue.crashes > 0 THEN 'empty_worker' END
 FROM passing
 WHERE queue.execution_id = passing.execution_id AND queue.waits_for = 'slot'
 RETURNING queue.waits_for

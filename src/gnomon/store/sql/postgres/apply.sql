@@ -57,9 +57,10 @@ WITH change AS (
 ), waiting AS (
     INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
                        claim, attempts, crashes, watched, awaited, in_run, waits_for)
-    -- Who is not counted takes no slot, and waits for none.
     SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-           claim, attempts, crashes, watched, awaited, :in_run, CASE WHEN watched THEN waits_for END
+           claim, attempts, crashes, watched, awaited, :in_run,
+           -- What is not counted takes no slot, and goes on to the next gate.
+           CASE WHEN watched OR waits_for IS DISTINCT FROM 'slot' THEN waits_for WHEN crashes > 0 THEN 'empty_worker' END
     FROM held WHERE due IS NOT NULL
 ), buried AS (
     INSERT INTO dead_letters (execution_id, tenant_id, job_id, reason, failure_kind, failure_message,

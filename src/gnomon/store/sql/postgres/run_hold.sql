@@ -3,7 +3,7 @@
 WITH found AS MATERIALIZED (
     SELECT queue.execution_id
     FROM queue JOIN executions ON executions.id = queue.execution_id
-    WHERE executions.dag_run_id = :run_id AND queue.in_run AND coalesce(queue.waits_for, '') = ''
+    WHERE executions.dag_run_id = :run_id AND queue.in_run AND coalesce(queue.waits_for, 'empty_worker') = 'empty_worker'
     ORDER BY queue.execution_id
     FOR UPDATE OF queue
 ), moved AS (

@@ -1,6 +1,6 @@
 -- As many as there are free slots. Taken is what runs, and what was let in and waits for a worker; both in one
 -- statement, so an execution on its way from one to the other is counted once.
-UPDATE queue SET waits_for = NULL
+UPDATE queue SET waits_for = CASE WHEN queue.crashes > 0 THEN 'empty_worker' END
 WHERE queue.waits_for = 'slot' AND queue.execution_id IN (
     SELECT waiting.execution_id FROM queue AS waiting
     WHERE waiting.job_id = :job_id AND waiting.waits_for = 'slot' AND waiting.due <= :now
@@ -13,7 +13,7 @@ WHERE queue.waits_for = 'slot' AND queue.execution_id IN (
                    (SELECT count(*) FROM leases WHERE leases.job_id = :job_id AND leases.watched)
                    + (SELECT count(*) FROM queue AS ready
                       WHERE ready.job_id = :job_id AND ready.watched
-                        AND (ready.waits_for IS NULL OR ready.waits_for = 'tasks')) AS taken
+                        AND (ready.waits_for IS NULL OR ready.waits_for IN ('tasks', 'empty_worker'))) AS taken
             FROM jobs WHERE jobs.id = :job_id
         ) AS room))
 RETURNING waits_for

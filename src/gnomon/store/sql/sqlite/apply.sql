@@ -36,10 +36,11 @@ WHERE change.due IS NOT NULL;
 
 INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
                    claim, attempts, crashes, watched, awaited, in_run, waits_for)
--- Who is not counted takes no slot, and waits for none.
+-- What is not counted takes no slot, and goes on to the next gate.
 SELECT change.execution_id, tenant_id, job_id, revision, lane_id, priority, change.due, nominal_time,
        change.claim, change.attempts, coalesce(change.crashes, 0), watched, awaited, in_run,
-       CASE WHEN watched THEN change.waits_for END
+       CASE WHEN watched OR change.waits_for IS NOT 'slot' THEN change.waits_for
+            WHEN change.crashes > 0 THEN 'empty_worker' END
 FROM change JOIN leases ON leases.execution_id = change.execution_id
 WHERE change.due IS NOT NULL;
 

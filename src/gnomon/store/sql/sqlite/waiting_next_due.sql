@@ -1,4 +1,4 @@
--- One seek per lane and priority.
+-- One seek per lane and priority, and the suspects, which are few.
 SELECT min(due) AS due FROM (
     SELECT (
         SELECT queue.due FROM queue
@@ -8,4 +8,8 @@ SELECT min(due) AS due FROM (
         LIMIT 1
     ) AS due
     FROM json_each(:lane_ids) AS lane CROSS JOIN json_each(:priorities) AS level
+    UNION ALL
+    SELECT queue.due FROM queue
+    WHERE queue.waits_for = 'empty_worker' AND queue.lane_id IN (SELECT value FROM json_each(:lane_ids))
+      AND queue.due > :after
 ) AS firsts
