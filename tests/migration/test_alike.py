@@ -22,6 +22,7 @@ KEPT_AS = {
     "jsonb": "TEXT",
     "json": "TEXT",
     "uuid[]": "TEXT",  # As JSON.
+    "timestamp with time zone[]": "TEXT",
     "text": "TEXT",
 }
 # The same statement makes it in both, in the words of PostgreSQL.

@@ -40,8 +40,9 @@ class Member(NamedTuple):
 
 
 async def end_tasks(progress: Progress, decisions: Sequence[Decision], claim: ClaimWithEnds | None) -> WentOn:
-    session, now = progress.session, progress.now
+    session = progress.session
     members = await _lock_runs_of(progress, sorted(one.claim for one in decisions))
+    now = progress.now  # Not before what happened to the runs until they were locked.
     if are_plain_endings(decisions):
         answer = await session.fetch("apply_endings", ending_rows(decisions), now=now, in_run=True)
     else:

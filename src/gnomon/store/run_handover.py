@@ -75,13 +75,13 @@ def handover_of(
         "worker": claim.request.worker,
         "request_id": claim.request.id,
         "lease_until": claim.lease_until,
-        "now": claim.now,
+        "now": releases.now,
     }
     values |= zip(_END, ending_rows(decisions).rows[0], strict=True)
     values |= _run_values(run, changes)
     for row in task_rows((run.id, *one) for one in changes.tasks.items()).rows:
         values |= zip(_NEXT if row[1] == place else _ENDED, row[1:], strict=True)
-    claimed = (next_id, job_id, revision, priority, claim.now, nominal_time, 1, 0, 0, payload)
+    claimed = (next_id, job_id, revision, priority, releases.now, nominal_time, 1, 0, 0, payload)
     return TaskHandover(values, claimed)
 
 

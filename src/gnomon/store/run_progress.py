@@ -30,6 +30,7 @@ from gnomon.core.run_events import (
     Reopen,
     State,
 )
+from gnomon.core.run_order import not_before
 from gnomon.core.run_state import ENDS, RunStatus, TaskState, TaskStatus
 from gnomon.core.workflow import Plan
 from gnomon.errors import GnomonError, IllegalTransition, StoreUnavailable
@@ -89,7 +90,9 @@ class Progress:
 
     def hold(self, rows: Sequence[Row]) -> None:
         # What this transaction has changed is in its own rows, too.
-        self.runs |= {row["id"]: locked_run(row) for row in rows if row["has_tasks"]}
+        held = {row["id"]: locked_run(row) for row in rows if row["has_tasks"]}
+        self.runs |= held
+        self.now = not_before(self.now, (run.moved_at for run in held.values() if run.moved_at is not None))
         self.found = {row["id"]: row["version"] for row in rows} | self.found
 
     def is_held(self, outer: Outer | None) -> bool:
@@ -219,7 +222,7 @@ class Progress:
     ) -> None:
         """For who remembers runs."""
         for run in [self.runs[run_id] for run_id in moved]:
-            self.runs[run.id] = with_(run, version=run.version + 1)
+            self.runs[run.id] = with_(run, version=run.version + 1, moved_at=self.now)
         for run_id, change in changes.items():
             self.seen[run_id] = {**self.seen.get(run_id, {}), **loaded[run_id].tasks, **change.tasks}
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace as with_
 
 from gnomon.core.progress import after, touched
 from gnomon.core.run_events import Changes, Ended, State
+from gnomon.core.run_order import not_before
 from gnomon.core.run_state import TaskStatus
 from gnomon.core.workflow import Execute, Plan
 from gnomon.store.base import Decision
@@ -54,8 +55,10 @@ class Shortcut:
         self.rest, taken, steps = list(decisions), list[Decision](), list[Step]()
         if not are_plain_endings(decisions):
             return None
-        releases = Releases(self.database, self.now)
         remembered, rest = self.memory.parted(decisions)
+        moved = (self.memory[run_id].run.moved_at for run_id in remembered)
+        self.now = not_before(self.now, (one for one in moved if one is not None))
+        releases = Releases(self.database, self.now)
         for run_id, ours in remembered.items():
             known = self.memory[run_id]
             plan = self.plans.known(known.run.dag_id, known.run.base)
@@ -103,7 +106,7 @@ class Shortcut:
                 self.memory.share(one.run.id)
             return None
         for run, _, changes in steps:
-            moved = with_(run, state=changes.run, version=run.version + 1)
+            moved = with_(run, state=changes.run, version=run.version + 1, moved_at=self.now)
             self.memory.learn(moved, changes.tasks, since=run.version)
             if changes.has_ended:
                 self.aftermath.note_end(run)

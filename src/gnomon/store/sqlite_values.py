@@ -29,7 +29,7 @@ TIMES = frozenset({
     "due", "recorded_at", "started_at", "finished_at", "lease_until", "saved_at", "at", "died_at",
     "redriven_at", "registered_at", "last_seen_at", "applied_at", "disabled_at", "expires_at", "revoked_at",
     "last_used_at", "sent_at", "happened_at", "seen_at", "claimed_at", "completed_at", "newer_than", "until",
-    "first_time", "last_time", "reserved_until", "give_up_at", "rest_until",
+    "first_time", "last_time", "reserved_until", "give_up_at", "rest_until", "moved_at",
 })  # fmt: skip
 FLAGS = frozenset(
     {"cancel_requested", "watched", "awaited", "in_run", "is_task", "is_paused", "is_waiting", "has_tasks"}
@@ -56,11 +56,15 @@ def _ids_of(text: str) -> list[UUID]:
     return [FastUUID(one) for one in json.loads(text)]
 
 
+def _times_of(text: str) -> list[datetime]:
+    return list(map(from_micros, json.loads(text)))
+
+
 _READ: dict[str, Callable[[Any], object]] = (
     dict.fromkeys(IDS, FastUUID)
     | dict.fromkeys(TIMES, from_micros)
     | dict.fromkeys(FLAGS, bool)
-    | {"subjects": _ids_of}
+    | {"subjects": _ids_of, "nominal_times": _times_of}
 )
 
 

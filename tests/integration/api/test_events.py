@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import timedelta
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -109,6 +110,37 @@ async def test_fires_and_cancels_are_told(office: Office) -> None:
     told = await types(office)
 
     assert {"occurrence.fired", "execution.created", "execution.cancelled"} <= set(told)
+
+
+async def test_an_occurrence_is_told_with_its_time_and_what_became_of_it(office: Office) -> None:
+    job = await office.job(
+        interval_seconds=60, misfire_policy="FIRE_ALL", misfire_grace_seconds=5, catchup_limit=2
+    )
+    office.clock.advance(timedelta(seconds=300))
+    await office.fire()
+
+    told = await all_after(office, types="occurrence.*")
+    ledger = (await office.http.get(f"/v1/jobs/{job['job_id']}/occurrences")).json()["occurrences"]
+
+    fields = ("nominal_time", "nominal_until", "count", "reason", "execution_id")
+    expected = [{"job_id": job["job_id"], **{name: one[name] for name in fields}} for one in ledger]
+    assert {one["type"] for one in told} == {"occurrence.fired", "occurrence.skipped"}
+    assert sorted((one["data"] for one in told), key=itemgetter("nominal_time"), reverse=True) == expected
+    for one in told:
+        assert (one["data"]["reason"] is None) == (one["type"] == "occurrence.fired")
+
+
+async def test_an_occurrence_that_the_ledger_forgot_is_still_told_with_its_time(office: Office) -> None:
+    job = await office.job(interval_seconds=60)
+    office.clock.advance(timedelta(seconds=60))
+    await office.fire()
+    [before] = await all_after(office, types="occurrence.fired")
+    later = office.clock.now() + timedelta(days=1)
+    await office.store.upkeep.forget_occurrences(before=later, limit=10)
+
+    [told] = await all_after(office, types="occurrence.fired")
+
+    assert told["data"] == {"job_id": job["job_id"], "nominal_time": before["data"]["nominal_time"]}
 
 
 async def test_a_reader_goes_on_where_it_was_and_misses_nothing(office: Office) -> None:

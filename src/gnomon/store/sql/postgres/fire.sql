@@ -51,12 +51,14 @@ WITH taken AS MATERIALIZED (
     SELECT execution_id, tenant_id, job_id, revision, 'schedule', priority, nominal_time, due, :now
     FROM occurrence WHERE execution_id IS NOT NULL
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
+    INSERT INTO events (batch, tenant_id, type, at, subjects, nominal_times)
     SELECT pg_current_xact_id()::text::bigint, tenant_id,
-           CASE WHEN reason IS NULL THEN 'occurrence.fired' ELSE 'occurrence.skipped' END, :now, array_agg(job_id)
+           CASE WHEN reason IS NULL THEN 'occurrence.fired' ELSE 'occurrence.skipped' END, :now, array_agg(job_id),
+           array_agg(nominal_time)
     FROM occurrence WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, reason IS NULL
     UNION ALL
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.created', :now, array_agg(execution_id)
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.created', :now, array_agg(execution_id),
+           NULL
     FROM occurrence WHERE execution_id IS NOT NULL AND EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id
 ), queued AS (
     INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,

@@ -39,7 +39,7 @@ WITH held AS MATERIALIZED (
 ), run AS (
     UPDATE dag_runs
     SET status = :run_status, unended = :unended, live = :live, completed = :completed, failed = :failed,
-        cancelled = :cancelled, version = version + 1
+        cancelled = :cancelled, moved_at = :now, version = version + 1
     WHERE id = :run_id AND EXISTS (SELECT 1 FROM held)
 ), tasks AS (
     UPDATE task_instances

@@ -124,7 +124,7 @@ WITH locked AS MATERIALIZED (
     UPDATE dag_runs
     SET status = run_row.status, unended = run_row.unended, live = run_row.live, completed = run_row.completed,
         failed = run_row.failed, cancelled = run_row.cancelled, finished_at = run_row.finished_at,
-        version = dag_runs.version + 1
+        moved_at = :now, version = dag_runs.version + 1
     FROM unnest(
         :run_row.id::uuid[], :run_row.status::text[], :run_row.unended::integer[], :run_row.live::integer[],
         :run_row.completed::integer[], :run_row.failed::integer[], :run_row.cancelled::integer[],

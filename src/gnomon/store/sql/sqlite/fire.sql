@@ -29,9 +29,9 @@ JOIN current_jobs AS job ON job.id = occurrence.job_id
 JOIN jobs ON jobs.id = occurrence.job_id
 WHERE execution_id IS NOT NULL AND occurrence.job_id IN (SELECT job_id FROM firing);
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
+INSERT INTO events (batch, tenant_id, type, at, subjects, nominal_times)
 SELECT 0, jobs.tenant_id, CASE WHEN reason IS NULL THEN 'occurrence.fired' ELSE 'occurrence.skipped' END, :now,
-       json_group_array(hex(job_id))
+       json_group_array(hex(job_id)), json_group_array(nominal_time)
 FROM occurrence JOIN jobs ON jobs.id = occurrence.job_id
 WHERE job_id IN (SELECT job_id FROM firing) AND EXISTS (SELECT 1 FROM event_followers)
 GROUP BY jobs.tenant_id, reason IS NULL;

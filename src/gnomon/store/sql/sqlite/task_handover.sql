@@ -38,7 +38,7 @@ WHERE dag_run_id = :run_id AND task = :next_task AND EXISTS (SELECT 1 FROM picke
 
 UPDATE dag_runs
 SET status = :run_status, unended = :unended, live = :live, completed = :completed, failed = :failed,
-    cancelled = :cancelled, version = version + 1
+    cancelled = :cancelled, moved_at = :now, version = version + 1
 WHERE id = :run_id AND EXISTS (SELECT 1 FROM picked);
 
 INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at,

@@ -38,7 +38,7 @@ WHERE task_instances.dag_run_id = task_row.dag_run_id AND task_instances.task = 
 UPDATE dag_runs
 SET status = run_row.status, unended = run_row.unended, live = run_row.live, completed = run_row.completed,
     failed = run_row.failed, cancelled = run_row.cancelled, finished_at = run_row.finished_at,
-    version = dag_runs.version + 1
+    moved_at = :now, version = dag_runs.version + 1
 FROM run_row
 WHERE dag_runs.id = run_row.id;
 

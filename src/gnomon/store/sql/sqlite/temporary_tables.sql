@@ -7,6 +7,7 @@ CREATE TEMP TABLE job_dependency (tenant_id, job_id, depends_on);
 CREATE TEMP TABLE wanted (id);
 CREATE TEMP TABLE passed_over (id);
 CREATE TEMP TABLE wanted_revision (job_id, revision);
+CREATE TEMP TABLE wanted_occurrence (job_id, nominal_time);
 CREATE TEMP TABLE wanted_calendar (tenant_id, name);
 CREATE TEMP TABLE used_key (id, at);
 CREATE TEMP TABLE wanted_key (job_id, unique_key, execution_id);
