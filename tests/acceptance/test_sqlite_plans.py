@@ -17,6 +17,7 @@ from gnomon.store.sqlite import SqliteDatabase
     [
         ("executions_page_of_job", "executions_job"),
         ("dead_letters_page_of_job", "dead_letters_job"),
+        ("jobs_page_by_name", "jobs_live_name"),
         ("jobs_recent", "executions_job"),
         ("dags_recent", "dag_runs_dag"),
         ("run_executions", "executions_run"),
@@ -26,7 +27,7 @@ async def test_what_a_job_or_a_run_has_is_found_by_it(tmp_path: Path, statement:
     database = SqliteDatabase(str(tmp_path / "gnomon.db"))
     await migrate(database, now=datetime(2030, 1, 1, tzinfo=UTC))
     [text] = statements.script(statements.load("sqlite")[statement])
-    values = dict.fromkeys(("job_id", "run_id", "tenant_id", "after", "last", "outcome", "limit"))
+    values = dict.fromkeys(statements.numbered(text)[1])
 
     plan = [row[3] for row in database.writer.raw.execute(f"EXPLAIN QUERY PLAN {text}", values)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from uuid import UUID
@@ -195,6 +196,22 @@ async def test_a_task_is_found_by_its_place_before_there_are_statistics(
     assert "(task =" in scan["Index Cond"]
 
 
+async def test_a_name_and_a_prefix_are_found_by_the_index_of_names(
+    migrated_database: MakeDatabase, postgres_server: PostgresServer
+) -> None:
+    url = await migrated_database(postgres_server)
+    connection = await asyncpg.connect(url, server_settings=PLANNER_SETTINGS)
+    for statement in ("jobs_page_by_name", "job_named"):
+        _, names = statements.numbered(statements.load("postgres")[statement])
+
+        plan = await plan_of(connection, Call(statement, dict.fromkeys(names)), "force_generic_plan")
+
+        by_name = [one for one in scans_of(plan, "jobs") if one.get("Index Name") == "jobs_live_name"]
+        assert by_name or "jobs_live_name" in json.dumps(plan), (statement, plan)
+        assert "name" in json.dumps([one.get("Index Cond") for one in by_name] or plan)
+    await connection.close()
+
+
 @pytest.mark.parametrize("statement", ["run_hold", "run_take", "run_waiting_end"])
 async def test_what_waits_of_a_run_is_found_by_key_before_there_are_statistics(
     migrated_database: MakeDatabase, postgres_server: PostgresServer, statement: str
@@ -303,6 +320,7 @@ async def read_every_page(store: SqlStore) -> None:
     for some in (
         JobFilter(),
         JobFilter(name="job 7"),
+        JobFilter(name_prefix="job 77777"),
         JobFilter(tag="x"),
     ):
         await store.jobs.page(DEFAULT_TENANT, some, limit=50, after=middle)

@@ -14,7 +14,7 @@ from gnomon.core.records import JobFilter
 from gnomon.core.retry import RetryPolicy
 from gnomon.core.schedule import CronTiming, Interval, Schedule
 from gnomon.core.shown import shown_job
-from gnomon.errors import JobNotFound
+from gnomon.errors import InvalidInput, JobNotFound
 from gnomon.store.base import Store
 from tests.contract.given import HOUR, MINUTE, NOW, act, create, create_one, new_id, new_job, other_tenant
 
@@ -98,6 +98,40 @@ async def test_filters_narrow_the_list_together(store: Store) -> None:
     assert await names(store, JobFilter(kind="http", tag="x")) == ["a"]
     assert await names(store, JobFilter(name="b")) == ["b"]
     assert await names(store, JobFilter(kind="http", name="b")) == []
+
+
+async def test_names_are_found_by_how_they_begin_and_by_what_they_contain(store: Store) -> None:
+    known = ["daily", "daily report", "Daily", "dail", "daily\U0010ffff", "daimy", "nightly report", "dailz"]
+    await create(store, *(new_job(name) for name in known))
+    newest_first = known[::-1]
+
+    for prefix in ("daily", "daily ", "d", "dail", "D", "x", "daily\U0010ffff", "daily%", "da_ly"):
+        begun = [name for name in newest_first if name.startswith(prefix)]
+        assert await names(store, JobFilter(name_prefix=prefix)) == begun
+    for part in ("report", "ly", "y r", "%", "_", "\U0010ffff"):
+        found = [name for name in newest_first if part in name]
+        assert await names(store, JobFilter(name_contains=part)) == found
+    assert await names(store, JobFilter(name_prefix="daily", name_contains="port")) == ["daily report"]
+    with pytest.raises(InvalidInput):
+        JobFilter(name="daily", name_prefix="d")
+
+
+async def test_pages_of_a_prefix_meet_and_keep_to_the_other_filters(store: Store) -> None:
+    jobs = await create(store, *(new_job(f"{'odd' if n % 2 else 'even'} {n}") for n in range(10)))
+    paused = await act(store, jobs[4], JobAction.PAUSE)
+    await act(store, jobs[2], JobAction.DELETE)
+    wanted = JobFilter(name_prefix="even ")
+
+    first = await store.jobs.page(DEFAULT_TENANT, wanted, limit=2)
+    rest = await store.jobs.page(DEFAULT_TENANT, wanted, limit=2, after=first.next)
+
+    assert [one.name for one in first.items + rest.items] == ["even 8", "even 6", "even 4", "even 0"]
+    assert rest.next is None
+    of_status = replace(wanted, status=JobStatus.PAUSED)
+    assert (await store.jobs.page(DEFAULT_TENANT, of_status, limit=9)).items == (paused,)
+    assert await names(store, replace(wanted, status=JobStatus.DELETED)) == ["even 2"]
+    assert await names(store, JobFilter(name="even 2", status=JobStatus.DELETED)) == ["even 2"]
+    assert (await store.jobs.page(await other_tenant(store), wanted, limit=9)).items == ()
 
 
 async def test_a_filter_by_kind_follows_the_current_revision(store: Store) -> None:

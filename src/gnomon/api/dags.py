@@ -65,21 +65,24 @@ async def list_dags(
     request: Call,
     status: FromQuery[JobStatus | None] = None,
     name: FromQuery[str | None] = None,
+    name_prefix: FromQuery[str | None] = None,
+    name_contains: FromQuery[str | None] = None,
     tag: FromQuery[str | None] = None,
     limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
     cursor: FromQuery[str | None] = None,
 ) -> DagPage:
     """Newest first; deleted ones only if you ask for that status. With `name`, that one."""
-    if tag is not None:
-        check_name(tag, field="tag")
+    parts = {"tag": tag, "name_prefix": name_prefix, "name_contains": name_contains}
+    for field, text in (parts | {"name": name}).items():
+        if text is not None:
+            check_name(text, field=field)
     if name is not None:
-        check_name(name, field="name")
         with suppress(DagNotFound):
             found = await request.verbs.dags.named(name)
             return DagPage(dags=await _answers([found], request), next_cursor=None)
         return DagPage(dags=[], next_cursor=None)
-    cursors = Cursors(request.verbs.tenant_id, "dags", status, tag)
-    page = await request.verbs.dags.list(status=status, tag=tag, limit=limit, after=cursors.read_id(cursor))
+    cursors = Cursors(request.verbs.tenant_id, "dags", status, *parts.values())
+    page = await request.verbs.dags.list(status=status, **parts, limit=limit, after=cursors.read_id(cursor))
     return DagPage(dags=await _answers(page.items, request), next_cursor=cursors.write_id(page.next))
 
 

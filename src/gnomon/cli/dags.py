@@ -12,9 +12,10 @@ from gnomon.cli import dag_drawing
 from gnomon.cli.dag_runs import DAG_RUNS, wait_for_run
 from gnomon.cli.dag_words import Dag, allowing, changes_of, dag_id_of, json_of, show_dag
 from gnomon.cli.job_options import AllowUnknownKind, read_yaml
+from gnomon.cli.naming import name_filter
 from gnomon.cli.options import chosen
 from gnomon.cli.showing import Columns, Output, note
-from gnomon.cli.talking import Limit, Talk, Yes, confirm, path_of, talks
+from gnomon.cli.talking import Limit, Name, Talk, Yes, confirm, path_of, talks
 from gnomon.cli.terminal import printable, say
 from gnomon.client.admission import Admission, kinds_in
 from gnomon.client.dags import checked
@@ -97,11 +98,13 @@ def apply(talk: Talk, file: File, allow_unknown_kind: AllowUnknownKind = False) 
 def list_dags(
     talk: Talk,
     status: Annotated[str | None, typer.Option(help="ACTIVE, PAUSED, DELETED, ...")] = None,
+    name: Name = None,
     tag: Annotated[str | None, typer.Option(help="Only with this tag.")] = None,
     limit: Limit = None,
 ) -> None:
     """List the workflows, newest first."""
-    talk.show_list("/v1/dags", "dags", DAGS, limit=limit, status=status and status.upper(), tag=tag)
+    wanted = {"status": status and status.upper(), "tag": tag, **name_filter(name)}
+    talk.show_list("/v1/dags", "dags", DAGS, limit=limit, **wanted)
 
 
 @app.command()

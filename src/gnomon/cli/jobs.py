@@ -10,9 +10,10 @@ from gnomon.cli import job_making
 from gnomon.cli.explaining import show_reasons
 from gnomon.cli.job_making import Version
 from gnomon.cli.job_options import At, Cron, Delay, Every, Priority, Timezone, duration, read_json
+from gnomon.cli.naming import name_filter
 from gnomon.cli.runs import wait_for
 from gnomon.cli.showing import Columns
-from gnomon.cli.talking import Job, Limit, Talk, Yes, confirm, talks
+from gnomon.cli.talking import Job, Limit, Name, Talk, Yes, confirm, talks
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode="markdown", help="Make jobs, change them, look at them."
@@ -47,6 +48,7 @@ app.command()(job_making.update)
 def list_jobs(
     talk: Talk,
     status: Annotated[str | None, typer.Option(help="ACTIVE, PAUSED, ...; DELETED too, if asked.")] = None,
+    name: Name = None,
     tag: Annotated[str | None, typer.Option(help="Only with this tag.")] = None,
     kind: Annotated[str | None, typer.Option(help="Only of this kind.")] = None,
     of_type: Annotated[
@@ -59,11 +61,13 @@ def list_jobs(
     Examples:
     ```
     gnomon job list --status PAUSED
+    gnomon job list --name 'night*'
     gnomon job list --tag nightly -o json | jq -r '.[].name'
     ```
     """
     status = status and status.upper()
-    talk.show_list("/v1/jobs", "jobs", JOBS, limit=limit, status=status, tag=tag, kind=kind, type=of_type)
+    wanted = {"status": status, "tag": tag, "kind": kind, "type": of_type, **name_filter(name)}
+    talk.show_list("/v1/jobs", "jobs", JOBS, limit=limit, **wanted)
 
 
 @app.command()

@@ -17,6 +17,13 @@ NAMES_MAX = 1000
 _ASKED = ("server", "key", "profile")
 
 
+def name_filter(text: str | None) -> dict[str, str | None]:
+    """What a list is asked for: a name, a beginning (`night*`) or a part (`*report*`) of one."""
+    if text is None or "*" not in (text[0], text[-1]) or not text.strip("*"):
+        return {"name": text}
+    return {"name_prefix" if text[0] != "*" else "name_contains": text.strip("*")}
+
+
 def did_you_mean(server: Server, path: str, noun: str, word: str) -> str | None:
     """A sentence with the nearest name among the newest ones."""
     names = [one["name"] for one in server.pages(path, noun, limit=NAMES_MAX)]
@@ -31,12 +38,16 @@ def completing(path: str, noun: str, field: str) -> Callable[[click.Context, str
         try:
             settings, _ = chosen(**{name: ctx.params.get(name) for name in _ASKED})
             with Server(address_of(settings), pauses=(), seconds_max=COMPLETION_SECONDS) as server:
-                found = list(server.pages(path, noun, limit=NAMES_MAX))
+                found = list(server.pages(path, noun, limit=NAMES_MAX, **_narrowed(field, incomplete)))
         except GnomonError:
             return []
         return [one[field] for one in found if one[field].startswith(incomplete)]
 
     return proposals
+
+
+def _narrowed(field: str, incomplete: str) -> dict[str, str]:
+    return {"name_prefix": incomplete} if field == "name" and incomplete.strip() else {}
 
 
 job_names = completing("/v1/jobs", "jobs", "name")

@@ -34,6 +34,12 @@ Limit = Annotated[int | None, typer.Option("--limit", min=1, help="How many at m
 Job = Annotated[
     str, typer.Argument(metavar="JOB", help="The name of a job, or its id.", autocompletion=job_names)
 ]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Only this name, those that begin with `night*`, or those with `*report*`."
+    ),
+]
 
 LIMIT = 50
 _COMMON: Mapping[str, tuple[Any, Any]] = {

@@ -178,10 +178,21 @@ class Dags:
         *,
         status: JobStatus | None = None,
         tag: str | None = None,
+        name_prefix: str | None = None,
+        name_contains: str | None = None,
         limit: int = PAGE_LIMIT_DEFAULT,
         after: UUID | None = None,
     ) -> Page[Dag]:
-        return await self._dags.page(self._own.tenant_id, status=status, tag=tag, limit=limit, after=after)
+        """Newest first."""
+        return await self._dags.page(
+            self._own.tenant_id,
+            status=status,
+            tag=tag,
+            name_prefix=name_prefix,
+            name_contains=name_contains,
+            limit=limit,
+            after=after,
+        )
 
     async def revision(self, dag: Dag, number: int | None = None) -> DagRevision:
         """The current one, or that of this number. Raises DagNotFound."""

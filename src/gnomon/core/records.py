@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from gnomon.core.choices import Choice
-from gnomon.core.document import Document, check_name, check_text
+from gnomon.core.document import NAME_LENGTH_MAX, Document, check_name, check_text
 from gnomon.core.execution import ExecutionId, ExecutionStatus, Failure
 from gnomon.core.job import MAX_CONCURRENT_MAX, JobId, JobStatus, TenantId
 from gnomon.core.lease import Claim
@@ -17,6 +18,7 @@ from gnomon.core.limits import LOG_LINE_BYTES_MAX
 from gnomon.errors import InvalidInput
 
 Item = TypeVar("Item")
+_SURROGATES = range(0xD800, 0xE000)  # Which are not text.
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +38,33 @@ class JobFilter:
     next_run_before: datetime | None = None
     next_run_after: datetime | None = None
     type: str | None = None  # Of its schedule, as core/schedule_document.py calls it.
+    name_prefix: str | None = None
+    name_contains: str | None = None  # In the same case.
 
     def __post_init__(self) -> None:
-        for field in ("kind", "tag", "name", "type"):
+        for field in ("kind", "tag", "name", "type", "name_prefix", "name_contains"):
             if getattr(self, field) is not None:
                 check_name(getattr(self, field), field=field)
         if self.kind is not None:
             object.__setattr__(self, "kind", self.kind.lower())
+        if self.name is not None and self.name_prefix is not None:
+            raise InvalidInput("name_prefix", "goes without `name`, which is the whole of it.")
+
+    @property
+    def name_range(self) -> tuple[str, str] | None:
+        """From where on and up to where its name is, in the order of code points. None: anywhere."""
+        if self.name is not None:
+            return self.name, f"{self.name}\1"  # The next text: a NUL is in no name.
+        return None if self.name_prefix is None else (self.name_prefix, after_prefix(self.name_prefix))
+
+
+def after_prefix(prefix: str) -> str:
+    """The first text, in the order of code points, behind all that begin with this."""
+    kept = prefix.rstrip(chr(sys.maxunicode))
+    if not kept:
+        return prefix + chr(sys.maxunicode) * NAME_LENGTH_MAX
+    following = ord(kept[-1]) + 1
+    return kept[:-1] + chr(_SURROGATES.stop if following in _SURROGATES else following)
 
 
 @dataclass(frozen=True, slots=True)

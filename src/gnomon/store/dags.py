@@ -74,6 +74,8 @@ class SqlDags:
         limit: int,
         status: JobStatus | None = None,
         tag: str | None = None,
+        name_prefix: str | None = None,
+        name_contains: str | None = None,
         after: UUID | None = None,
     ) -> Page[Dag]:
         """Newest first."""
@@ -82,6 +84,8 @@ class SqlDags:
             tenant_id=tenant_id,
             status=status,
             tag=tag,
+            name_prefix=name_prefix,
+            name_contains=name_contains,
             after=after or LAST_ID,
             limit=check_limit(limit) + 1,
         )

@@ -161,14 +161,15 @@ class SqlJobs:
     async def page(
         self, tenant_id: TenantId, wanted: JobFilter, *, limit: int, after: UUID | None = None
     ) -> Page[Job]:
-        check_limit(limit)
-        rows = await self._database.read(
-            "jobs_page",
-            tenant_id=tenant_id,
-            after=after or LAST_ID,
-            limit=limit + 1,
-            **asdict(wanted),
-        )
+        values = {"tenant_id": tenant_id, "after": after or LAST_ID, "limit": check_limit(limit) + 1}
+        values |= asdict(wanted)
+        if wanted.name_range is None or wanted.status is JobStatus.DELETED:
+            rows = await self._database.read("jobs_page", **values)
+        else:
+            start, end = wanted.name_range
+            values |= {"name_from": start, "name_until": end}
+            del values["name"], values["name_prefix"]
+            rows = await self._database.read("jobs_page_by_name", **values)
         jobs = tuple(job_of(row) for row in rows[:limit])
         return Page(jobs, jobs[-1].id if len(rows) > limit else None)
 

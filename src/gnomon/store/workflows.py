@@ -97,6 +97,8 @@ class DagStore(Protocol):
         limit: int,
         status: JobStatus | None = None,
         tag: str | None = None,
+        name_prefix: str | None = None,
+        name_contains: str | None = None,
         after: UUID | None = None,
     ) -> Page[Dag]:
         """Newest first."""

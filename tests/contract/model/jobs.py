@@ -224,6 +224,8 @@ def _fits(job: Job, wanted: JobFilter) -> bool:
         and (wanted.kind is None or job.definition.kind == wanted.kind)
         and (wanted.tag is None or wanted.tag in job.tags)
         and (wanted.name is None or job.name == wanted.name)
+        and (wanted.name_prefix is None or job.name.startswith(wanted.name_prefix))
+        and (wanted.name_contains is None or wanted.name_contains in job.name)
         and (wanted.type is None or type_of(job.definition.schedule.timing) == wanted.type)
         and is_before
         and is_after

@@ -5,6 +5,8 @@ WHERE tenant_id = :tenant_id
   -- Workflows are jobs, too; who wants to see them asks for them.
   AND (CASE WHEN CAST(:kind AS text) IS NULL THEN kind <> 'gnomon.dag' ELSE lower(kind) = CAST(:kind AS text) END)
   AND (CAST(:name AS text) IS NULL OR name = CAST(:name AS text))
+  AND (CAST(:name_prefix AS text) IS NULL OR starts_with(name, CAST(:name_prefix AS text)))
+  AND (CAST(:name_contains AS text) IS NULL OR strpos(name, CAST(:name_contains AS text)) > 0)
   AND (CAST(:tag AS text) IS NULL OR EXISTS (
       SELECT 1 FROM job_tags
       WHERE job_tags.job_id = current_jobs.id AND job_tags.tag = CAST(:tag AS text)))
