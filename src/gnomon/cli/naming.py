@@ -19,7 +19,7 @@ _ASKED = ("server", "key", "profile")
 
 def name_filter(text: str | None) -> dict[str, str | None]:
     """What a list is asked for: a name, a beginning (`night*`) or a part (`*report*`) of one."""
-    if text is None or "*" not in (text[0], text[-1]) or not text.strip("*"):
+    if not text or "*" not in (text[0], text[-1]) or not text.strip("*"):
         return {"name": text}
     return {"name_prefix" if text[0] != "*" else "name_contains": text.strip("*")}
 

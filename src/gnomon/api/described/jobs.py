@@ -254,6 +254,8 @@ CALLS: Calls = {
             "status": _STATUS.but("Only jobs with this status. Without it, all but deleted ones."),
             "tag": often.TAG.but("Only jobs with this tag."),
             "name": _NAME.but("Only the job with this name."),
+            "name_prefix": often.NAME_PREFIX,
+            "name_contains": often.NAME_CONTAINS,
             "kind": often.KIND.but("Only jobs of this kind."),
             "type": word("Only jobs with this kind of schedule, in any case.", "cron", TYPES),
             "next_run_before": instant("Only jobs that fire next before this instant.", often.NEXT),

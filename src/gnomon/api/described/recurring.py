@@ -51,6 +51,8 @@ DAG_RUN_ID = uuid("The id of the run of the workflow.", DAG_RUN)
 TENANT_ID = uuid("The tenant that it belongs to.", TENANT)
 WORKER_ID = name("The name of the worker.", "worker-a1")
 JOB_NAME = name("The name of the job. Null if retention has removed the job.", "nightly-report")
+NAME_PREFIX = name("Only those whose name begins so. Upper and lower case differ.", "nightly-")
+NAME_CONTAINS = name("Only those whose name has this in it. Upper and lower case differ.", "report")
 TASK = name("The name of the task, if this is a task of a workflow.", "load")
 TASK_ID = uuid(
     "The id of the task, the same for as long as its name.", "6f1c0d52-8a4e-5b37-9d20-3c7e5a918b04"

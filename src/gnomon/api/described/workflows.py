@@ -243,6 +243,8 @@ CALLS: Calls = {
                 "Only workflows with this status. Without it, all but deleted ones.", "ACTIVE", JobStatus
             ),
             "name": _NAME.but("Only the workflow with this name."),
+            "name_prefix": often.NAME_PREFIX,
+            "name_contains": often.NAME_CONTAINS,
             "tag": often.TAG.but("Only workflows with this tag."),
         },
     ),

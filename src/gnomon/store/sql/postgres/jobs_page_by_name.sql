@@ -1,13 +1,14 @@
 -- What jobs_page.sql does, by the index of names: for a name, or for all that begin alike. Reads all of these, the
 -- newest first, until the page is full.
-SELECT current_jobs.*
-FROM (
+WITH named AS MATERIALIZED (
+    -- By itself, without the order of the page: else the planner may walk through all jobs in that order.
     SELECT jobs.id FROM jobs
     WHERE jobs.tenant_id = :tenant_id AND jobs.status <> 'DELETED'
-      AND jobs.name ~>=~ :name_from AND jobs.name ~<~ :name_until AND jobs.id < :after
-    ORDER BY jobs.id DESC
-) AS named
-JOIN current_jobs ON current_jobs.id = named.id
+      AND jobs.name ~>=~ :name_from AND jobs.name ~<~ :name_until
+)
+SELECT current_jobs.*
+FROM (SELECT id FROM named WHERE id < :after ORDER BY id DESC) AS older
+JOIN current_jobs ON current_jobs.id = older.id
 WHERE (CAST(:status AS text) IS NULL OR status = CAST(:status AS text))
   AND (CASE WHEN CAST(:kind AS text) IS NULL THEN kind <> 'gnomon.dag' ELSE kind = CAST(:kind AS text) END)
   AND (CAST(:name_contains AS text) IS NULL OR strpos(name, CAST(:name_contains AS text)) > 0)
@@ -20,5 +21,5 @@ WHERE (CAST(:status AS text) IS NULL OR status = CAST(:status AS text))
         AND job_revisions.schedule ->> 'type' = CAST(:type AS text)))
   AND (CAST(:next_run_after AS timestamptz) IS NULL OR next_run_time > :next_run_after)
   AND (CAST(:next_run_before AS timestamptz) IS NULL OR next_run_time < :next_run_before)
-ORDER BY named.id DESC
+ORDER BY older.id DESC
 LIMIT :limit

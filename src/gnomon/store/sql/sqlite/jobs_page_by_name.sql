@@ -1,10 +1,10 @@
 -- What jobs_page.sql does, by the index of names: for a name, or for all that begin alike. Reads all of these.
 SELECT current_jobs.*
 FROM (
+    -- With a plus, so that ids are not what it looks by.
     SELECT jobs.id FROM jobs
     WHERE jobs.tenant_id = :tenant_id AND jobs.status <> 'DELETED'
-      AND jobs.name >= :name_from AND jobs.name < :name_until AND jobs.id < :after
-    ORDER BY jobs.id DESC
+      AND jobs.name >= :name_from AND jobs.name < :name_until AND +jobs.id < :after
 ) AS named
 CROSS JOIN current_jobs ON current_jobs.id = named.id
 WHERE (CAST(:status AS text) IS NULL OR status = CAST(:status AS text))
