@@ -151,6 +151,7 @@ def application(api: Api, routes: Sequence[Handler] = ROUTES, *, desk: Desk | No
     for handler in handlers_of(app):
         handler.opt["query"] = _query_names(handler)
         handler.opt["is_long"] = handler.fn in _LONG
+        handler.opt["takes_body"] = "data" in handler.parsed_fn_signature.parameters
     for route in app.routes:
         if isinstance(route, HTTPRoute):
             for one in route.route_handlers:

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 from litestar.types import ASGIApp, Receive, Send
 
-from gnomon.api.bodies import BodyLimits, limited
+from gnomon.api.bodies import WITH_BODY, BodyLimits, limited, without_body
 from gnomon.api.callers import Caller, Callers
 from gnomon.api.failures import closing_with_status
 from gnomon.api.policy import Policy, Rate
@@ -70,7 +70,10 @@ class Gate:
             scope["gnomon.caller"] = caller
         _check_query(scope, handler.opt["query"])
         bytes_max = self._body.bytes_max * (BATCH_FACTOR if policy.is_batch else 1)
-        return limited(scope, receive, asked.announced, BodyLimits(bytes_max, self._body.seconds_max))
+        receive = limited(scope, receive, asked.announced, BodyLimits(bytes_max, self._body.seconds_max))
+        if handler.opt["takes_body"] or scope.get("method") not in WITH_BODY:
+            return receive
+        return await without_body(receive)
 
     async def _caller(self, scope: Any, policy: Policy, asked: _Asked) -> Caller:
         """Raises Unauthorized, Forbidden, InvalidInput; RateLimited if that has happened too often."""

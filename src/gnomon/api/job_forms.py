@@ -135,12 +135,19 @@ def _payload(payload: Any, kind: str | None) -> tuple[str, JSON]:
         kind = "http" if is_call else "script" if "script" in payload or "command" in payload else None
     if kind == "http" and "endpoint" in payload:
         payload = dict(payload)
+        _check_alone(payload, "endpoint", "url")
         payload["url"] = payload.pop("endpoint")
         if not isinstance(payload.get("body", ""), str | None):
+            _check_alone(payload, "body", "json")
             payload["json"] = payload.pop("body")
     if kind is None and not payload:
         kind = "dummy"
     return _named(kind), payload
+
+
+def _check_alone(payload: dict[str, JSON], name: str, other: str) -> None:
+    if name in payload and other in payload:
+        raise InvalidInput(f"payload.{name}", f"is another word for payload.{other}; say one of them.")
 
 
 def _named(kind: str | None) -> str:

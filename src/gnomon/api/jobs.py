@@ -56,7 +56,7 @@ class JobsMade(Answer):
 
 
 class Seen(Form):
-    """Which version of the job the caller has seen, where that matters."""
+    """Which version of the job the caller has seen. Null: whichever there is."""
 
     version: int | None = None
 
@@ -164,24 +164,30 @@ async def delete_job(job_id: FromPath[str], request: Call) -> Response[JobAnswer
     return tagged(job, *await answers([job], request))
 
 
-@post("/v1/jobs/{job_id:str}/pause", policy=WRITES, status_code=200)
-async def pause_job(job_id: FromPath[str], request: Call) -> Response[JobAnswer]:
+@post("/v1/jobs/{job_id:str}/pause", policy=WRITES, status_code=200, dto=Body[Seen], return_dto=None)
+async def pause_job(
+    job_id: FromPath[str], request: Call, data: JSONBody[Seen | None] = None
+) -> Response[JobAnswer]:
     """Skip its due times from now on. What waits and runs goes on."""
-    job = await request.verbs.jobs.pause(read_job_id(job_id), version=request.version(None))
+    job = await request.verbs.jobs.pause(read_job_id(job_id), version=_seen(request, data))
     return tagged(job, *await answers([job], request))
 
 
-@post("/v1/jobs/{job_id:str}/resume", policy=WRITES, status_code=200)
-async def resume_job(job_id: FromPath[str], request: Call) -> Response[JobAnswer]:
+@post("/v1/jobs/{job_id:str}/resume", policy=WRITES, status_code=200, dto=Body[Seen], return_dto=None)
+async def resume_job(
+    job_id: FromPath[str], request: Call, data: JSONBody[Seen | None] = None
+) -> Response[JobAnswer]:
     """Fire again, from the next time on."""
-    job = await request.verbs.jobs.resume(read_job_id(job_id), version=request.version(None))
+    job = await request.verbs.jobs.resume(read_job_id(job_id), version=_seen(request, data))
     return tagged(job, *await answers([job], request))
 
 
-@post("/v1/jobs/{job_id:str}/cancel", policy=WRITES, status_code=200)
-async def cancel_job(job_id: FromPath[str], request: Call) -> Response[CancelledJob]:
+@post("/v1/jobs/{job_id:str}/cancel", policy=WRITES, status_code=200, dto=Body[Seen], return_dto=None)
+async def cancel_job(
+    job_id: FromPath[str], request: Call, data: JSONBody[Seen | None] = None
+) -> Response[CancelledJob]:
     """Stop for good: what waits ends, what runs is asked to stop. Safe to repeat."""
-    job = await request.verbs.jobs.cancel(read_job_id(job_id), version=request.version(None))
+    job = await request.verbs.jobs.cancel(read_job_id(job_id), version=_seen(request, data))
     fields = job_fields(shown_job(job), (), now=request.now)
     return tagged(job, CancelledJob(**fields, cancelled_at=job.updated_at))
 
@@ -221,6 +227,10 @@ def tagged(
 ) -> Response[Shown]:
     """The answer with the version of the job as its tag, for `If-Match`."""
     return Response(answer, status_code=status_code, headers={"ETag": f'"{job.version}"'} | (headers or {}))
+
+
+def _seen(request: Call, data: Seen | None) -> int | None:
+    return request.version(None if data is None else data.version)
 
 
 def _schedule_type(word: str | None) -> str | None:

@@ -14,7 +14,7 @@ from gnomon.client.looking import Look, Looking
 from gnomon.client.surroundings import Surroundings
 from gnomon.core.execution import RecentRun
 from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import DAG_KIND, Definition, Job, JobId, NewJob, Revision
+from gnomon.core.job import DAG_KIND, Definition, Job, JobId, NewJob, Revision, check_job
 from gnomon.core.lifecycle import JobAction
 from gnomon.core.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.nominal import is_exhausted, seed_of
@@ -44,6 +44,9 @@ class Draft:
     tags: frozenset[str] = frozenset()
     dependencies: frozenset[JobId] = frozenset()
     allow_unknown_kind: bool = False  # A worker that does not run now may have it.
+
+    def __post_init__(self) -> None:
+        check_job(self.name, self.tags, self.dependencies)
 
 
 class Jobs:

@@ -40,8 +40,13 @@ def choice(choices: type[E], value: object, *, field: str) -> E:
 
 def allowed(shape: Any, path: str) -> Sequence[str]:
     """The words at a path such as `condition[0].is`, as msgspec writes it. None: any value may be there."""
-    kinds = _kinds_at(shape, path)
-    return [str(word.value) for kind in kinds if isinstance(kind, inspect.EnumType) for word in kind.cls]
+    words: list[object] = []
+    for kind in _kinds_at(shape, path):
+        if isinstance(kind, inspect.EnumType):
+            words += [word.value for word in kind.cls]
+        elif isinstance(kind, inspect.LiteralType):
+            words += kind.values
+    return [str(word) for word in words]
 
 
 def fields_at(shape: Any, path: str) -> Sequence[str]:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from gnomon.core.choices import allowed, one_of
+from gnomon.core.choices import allowed, beside, fields_at, one_of
 from gnomon.core.document import JSON
 from gnomon.errors import InvalidInput
 from gnomon.handlers.base import JobFailed
@@ -15,6 +15,7 @@ from gnomon.handlers.base import JobFailed
 _Payload = TypeVar("_Payload", bound=msgspec.Struct)
 
 _PLACE = re.compile(r" - at `\$(?P<path>.*)`$")
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
 _FIELD = re.compile(r"field `(?P<name>[^`]+)`")
 
 
@@ -25,12 +26,15 @@ def read(payload: JSON, into: type[_Payload]) -> _Payload:
     except msgspec.ValidationError as error:
         text = str(error)
         place = _PLACE.search(text)
-        field = "payload" + (place["path"] if place else "")
-        named = _FIELD.search(text)
-        if named:
-            field += f".{named['name']}"
-        words = one_of(allowed(into, place["path"])) if place else ""
-        raise InvalidInput(field, f"{_PLACE.sub('', text)}{words}.") from None
+        path, said = (place["path"] if place else ""), _PLACE.sub("", text)
+        if unknown := _UNKNOWN.fullmatch(said):
+            name = unknown["name"]
+            reason = f"is not a field here.{beside(name, fields_at(into, path))}"
+            raise InvalidInput(f"payload{path}.{name}", reason) from None
+        words = one_of(allowed(into, path))
+        named = _FIELD.search(said)
+        field = f"payload{path}.{named['name']}" if named else f"payload{path}"
+        raise InvalidInput(field, f"{said}{words}.") from None
 
 
 def read_to_run(payload: JSON, into: type[_Payload]) -> _Payload:

@@ -26,7 +26,7 @@ from gnomon.api.described.field import (
 from gnomon.api.described.schedules import CRON, FIRES, TIMEZONE, TYPE
 from gnomon.api.job_answers import CancelledJob, CurrentRun, JobAnswer, JobDetails, JobPage, LastRun
 from gnomon.api.job_forms import JobForm, JobPatch, NewJob
-from gnomon.api.jobs import BATCH_MAX, JobsMade, NewJobs
+from gnomon.api.jobs import BATCH_MAX, JobsMade, NewJobs, Seen
 from gnomon.api.retry_forms import Retry
 from gnomon.api.schedule_forms import JOB_TYPES
 from gnomon.core import job
@@ -140,6 +140,7 @@ FIELDS: Fields = {
     },
     NewJob: {"name": _NAME},
     JobPatch: {"name": _NAME, "version": often.SEEN},
+    Seen: {"version": often.SEEN},
     NewJobs: {"jobs": parts("The jobs to make, all or none.", up_to=BATCH_MAX)},
     Retry: RETRY,
     JobAnswer: {
@@ -214,7 +215,13 @@ _WHEN = (InvalidCron, InvalidTimezone, InvalidDependency, JobNotFound, CalendarN
 
 
 def _act(summary: str, *more: Refusal) -> Told:
-    return Told(summary, refusals=(IllegalTransition, JobFired, *more), takes_version=True, tags=True)
+    return Told(
+        summary,
+        bodies={"Whatever version it has": {}, "If it has not changed": {"version": 3}},
+        refusals=(IllegalTransition, JobFired, *more),
+        takes_version=True,
+        tags=True,
+    )
 
 
 CALLS: Calls = {
