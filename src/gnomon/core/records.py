@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, NamedTuple, TypeVar
@@ -18,6 +17,7 @@ from gnomon.core.limits import LOG_LINE_BYTES_MAX
 from gnomon.errors import InvalidInput
 
 Item = TypeVar("Item")
+_LAST = "\U0010ffff"
 _SURROGATES = range(0xD800, 0xE000)  # Which are not text.
 
 
@@ -60,9 +60,9 @@ class JobFilter:
 
 def after_prefix(prefix: str) -> str:
     """The first text, in the order of code points, behind all that begin with this."""
-    kept = prefix.rstrip(chr(sys.maxunicode))
+    kept = prefix.rstrip(_LAST)
     if not kept:
-        return prefix + chr(sys.maxunicode) * NAME_LENGTH_MAX
+        return prefix + _LAST * NAME_LENGTH_MAX
     following = ord(kept[-1]) + 1
     return kept[:-1] + chr(_SURROGATES.stop if following in _SURROGATES else following)
 
