@@ -17,6 +17,6 @@ from gnomon.core.lease import LEASE
 BEHIND_MAX = LEASE
 
 
-def not_before(now: datetime, moved_at: Iterable[datetime]) -> datetime:
-    """`now`, or when one of the runs was moved last."""
-    return max([now, *(one for one in moved_at if one - now <= BEHIND_MAX)])
+def not_before(now: datetime, moved_at: Iterable[datetime | None]) -> datetime:
+    """`now`, or when one of the runs was moved last. None: it was not moved since it began."""
+    return max([now, *(one for one in moved_at if one is not None and one - now <= BEHIND_MAX)])

@@ -90,9 +90,8 @@ class Progress:
 
     def hold(self, rows: Sequence[Row]) -> None:
         # What this transaction has changed is in its own rows, too.
-        held = {row["id"]: locked_run(row) for row in rows if row["has_tasks"]}
-        self.runs |= held
-        self.now = not_before(self.now, (run.moved_at for run in held.values() if run.moved_at is not None))
+        self.runs |= {row["id"]: locked_run(row) for row in rows if row["has_tasks"]}
+        self.now = not_before(self.now, (row["moved_at"] for row in rows))
         self.found = {row["id"]: row["version"] for row in rows} | self.found
 
     def is_held(self, outer: Outer | None) -> bool:
@@ -293,9 +292,8 @@ class Progress:
 
 def _given_up(events: Sequence[Event]) -> list[Event]:
     """Its end, and the ends that were accepted, after which nothing begins any more."""
-    ended = [event for event in events if isinstance(event, Ended)]
     after_these = [event.task for event in events if isinstance(event, Ended | Arrived | Expired)]
-    return [GiveUp(frozenset(after_these)), *ended]
+    return [GiveUp(frozenset(after_these)), *(event for event in events if isinstance(event, Ended))]
 
 
 def _was_held(known: Loaded, task: int) -> bool:

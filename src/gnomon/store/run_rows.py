@@ -54,7 +54,7 @@ class LockedRun(msgspec.Struct, frozen=True):
     nominal_time: datetime | None
     priority: int | None = None  # Of its tasks; None: as each of them says.
     version: int = 0
-    moved_at: datetime | None = None  # None: not since it began, which is now.
+    moved_at: datetime | None = None  # None: not since it began.
 
 
 def locked_run(row: Row) -> LockedRun:
@@ -69,7 +69,7 @@ def locked_run(row: Row) -> LockedRun:
         nominal_time=row["nominal_time"],
         priority=row["priority"],
         version=row["version"],
-        moved_at=row["moved_at"] or row["started_at"],
+        moved_at=row["moved_at"],
     )
 
 

@@ -56,8 +56,7 @@ class Shortcut:
         if not are_plain_endings(decisions):
             return None
         remembered, rest = self.memory.parted(decisions)
-        moved = (self.memory[run_id].run.moved_at for run_id in remembered)
-        self.now = not_before(self.now, (one for one in moved if one is not None))
+        self.now = not_before(self.now, (self.memory[run_id].run.moved_at for run_id in remembered))
         releases = Releases(self.database, self.now)
         for run_id, ours in remembered.items():
             known = self.memory[run_id]
