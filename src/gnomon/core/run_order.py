@@ -2,7 +2,7 @@
 
 Processes read clocks of their own, and one that waits for the lock of a run read its clock before it had to
 wait. So of two parents of a task, the one whose end is written last need not be the one with the later time.
-What follows both must begin after both.
+What follows both must begin after both. See docs/adr/0031-the-order-in-a-run.md.
 """
 
 from __future__ import annotations
