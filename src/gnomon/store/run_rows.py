@@ -172,8 +172,7 @@ def _items(ran: Sequence[Row]) -> Sequence[TaskItem]:
 
 def _attempt(one: Row) -> int:
     """As `Execution.attempt` counts."""
-    attempts: int = one["attempts"]
-    return max(attempts, 1 if one["started_at"] else 0) if one["is_over"] else attempts + 1
+    return int(max(one["attempts"], bool(one["started_at"])) if one["is_over"] else one["attempts"] + 1)
 
 
 def _failure(ran: Sequence[Row]) -> Failure | None:
