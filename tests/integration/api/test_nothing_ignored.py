@@ -69,7 +69,7 @@ async def test_the_version_in_the_body_of_an_act_is_looked_at(office: Office, ac
         ({"tags": [""]}, "tags", "empty"),
         ({"name": " "}, "name", "empty"),
         ({"payload": {"url": "https://e.org", "metod": "GET"}}, "payload.metod", "`method`"),
-        ({"payload": {"url": "https://e.org", "method": "LOOK"}}, "payload.method", "one of DELETE, GET"),
+        ({"payload": {"url": "https://e.org", "method": "LOOK"}}, "payload.method", "one of "),
         (
             {"payload": {"url": "https://e.org", "endpoint": "https://e.org"}},
             "payload.endpoint",
