@@ -169,7 +169,9 @@ async def pause_job(
     job_id: FromPath[str], request: Call, data: JSONBody[Seen | None] = None
 ) -> Response[JobAnswer]:
     """Skip its due times from now on. What waits and runs goes on."""
-    job = await request.verbs.jobs.pause(read_job_id(job_id), version=_seen(request, data))
+    job = await request.verbs.jobs.pause(
+        read_job_id(job_id), version=request.version((data or Seen()).version)
+    )
     return tagged(job, *await answers([job], request))
 
 
@@ -178,7 +180,9 @@ async def resume_job(
     job_id: FromPath[str], request: Call, data: JSONBody[Seen | None] = None
 ) -> Response[JobAnswer]:
     """Fire again, from the next time on."""
-    job = await request.verbs.jobs.resume(read_job_id(job_id), version=_seen(request, data))
+    job = await request.verbs.jobs.resume(
+        read_job_id(job_id), version=request.version((data or Seen()).version)
+    )
     return tagged(job, *await answers([job], request))
 
 
@@ -187,7 +191,9 @@ async def cancel_job(
     job_id: FromPath[str], request: Call, data: JSONBody[Seen | None] = None
 ) -> Response[CancelledJob]:
     """Stop for good: what waits ends, what runs is asked to stop. Safe to repeat."""
-    job = await request.verbs.jobs.cancel(read_job_id(job_id), version=_seen(request, data))
+    job = await request.verbs.jobs.cancel(
+        read_job_id(job_id), version=request.version((data or Seen()).version)
+    )
     fields = job_fields(shown_job(job), (), now=request.now)
     return tagged(job, CancelledJob(**fields, cancelled_at=job.updated_at))
 
@@ -227,10 +233,6 @@ def tagged(
 ) -> Response[Shown]:
     """The answer with the version of the job as its tag, for `If-Match`."""
     return Response(answer, status_code=status_code, headers={"ETag": f'"{job.version}"'} | (headers or {}))
-
-
-def _seen(request: Call, data: Seen | None) -> int | None:
-    return request.version(None if data is None else data.version)
 
 
 def _schedule_type(word: str | None) -> str | None:
