@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from gnomon.core.calendars import Calendar
 from gnomon.core.document import Document
 from gnomon.core.execution import ExecutionStatus
 from gnomon.core.job import DEFAULT_TENANT, Definition, Delivery, Job, JobStatus, Revision
@@ -92,6 +93,7 @@ async def test_every_word_of_a_definition_comes_back(store: Store) -> None:
         delivery=Delivery.AT_MOST_ONCE,
     )
 
+    await store.calendars.save(Calendar(DEFAULT_TENANT, "holidays", frozenset()), now=NOW)
     job = await create_one(store, new_job(definition=definition))
 
     assert job.definition == definition

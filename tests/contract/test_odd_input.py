@@ -117,7 +117,9 @@ async def test_an_odd_name_is_just_a_name(store: Store, word: str) -> None:
     job = await create_one(store, new)
     await enqueue_one(store, job, unique_key=word, input=Document.of(word, field="input"))
     [leased] = await store.executions.claim(
-        request(word, kinds=frozenset({word}), queues=frozenset({word}), capabilities=frozenset({word})),  # type: ignore[arg-type]
+        request(
+            word, kinds=frozenset({word.lower()}), queues=frozenset({word}), capabilities=frozenset({word})
+        ),  # type: ignore[arg-type]
         now=NOW,
         lease_until=NOW + HOUR,
     )
