@@ -53,7 +53,7 @@ def test_a_retry_that_waits_and_what_failed_for_good_tell_their_errors(desk: Des
 
 def test_tasks_are_shown_with_items_results_and_what_lacks(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "flow.yaml").write_text(FLOW, encoding="utf-8")
-    desk("dag", "apply", str(tmp_path / "flow.yaml"))
+    desk("dag", "apply", str(tmp_path / "flow.yaml"), "--allow-unknown-kind")
     run = desk.json("dag", "trigger", "explained")["dag_run_id"]
     while desk.json("dag-run", "show", run)["tasks_completed"] < 2:
         pass

@@ -110,7 +110,7 @@ def test_workers_and_keys(desk: Desk) -> None:
 
     made = desk.json("key", "create", "reader", "--scope", "read")
     assert desk.json("job", "list", GNOMON_KEY=made["key"]) is not None
-    desk("job", "create", "not mine", GNOMON_KEY=made["key"], exit_code=6)
+    desk("job", "create", "not mine", "--kind", "dummy", GNOMON_KEY=made["key"], exit_code=6)
     listed = desk("key", "list").stdout
     assert made["key_id"] in listed
     assert made["key"] not in listed

@@ -83,6 +83,7 @@ class ModelExecutions:
             self.state.requests[request.id] = now
         for run in picked:
             run.claim += 1
+            run.waits_for = None
             run.lease = Lease(request, started_at=now, until=lease_until)
         return [run.leased() for run in picked]
 
