@@ -40,7 +40,7 @@ def test_errors_are_one_line_with_code_and_request_and_an_exit_code(desk: Desk) 
     unknown = desk("run", "show", "0198c5a2-0000-7000-8000-000000000000", exit_code=4)
     assert re.fullmatch(ERROR, unknown.stderr)
     assert unknown.stdout == ""
-    wrong = desk("job", "create", "bad", "--cron", "99 * * * *", exit_code=2)
+    wrong = desk("job", "create", "bad", "--kind", "dummy", "--cron", "99 * * * *", exit_code=2)
     assert re.fullmatch(ERROR, wrong.stderr)
     assert "[INVALID_CRON]" in wrong.stderr
     assert re.fullmatch(ERROR, desk("job", "list", exit_code=6, GNOMON_KEY="gnm_nobody").stderr)
@@ -54,8 +54,8 @@ def test_errors_are_one_line_with_code_and_request_and_an_exit_code(desk: Desk) 
 def test_an_answer_is_a_table_json_or_yaml(desk: Desk) -> None:
     desk("job", "create", "shapes", "--kind", "dummy", "--tag", "shapes", "--every", "1d")
     table = desk("job", "list", "--tag", "shapes").stdout.splitlines()
-    assert table[0].split() == ["NAME", "STATUS", "KIND", "SCHEDULE", "NEXT", "RUN", "LAST", "RUN", "ID"]
-    assert re.split(r"  +", table[1])[:4] == ["shapes", "ACTIVE", "dummy", "every 86400 s"]
+    assert table[0].split() == ["NAME", "STATUS", "STATE", "KIND", "SCHEDULE", "NEXT", "RUN", "LAST", "RUN", "ID"]
+    assert re.split(r"  +", table[1])[:5] == ["shapes", "ACTIVE", "scheduled", "dummy", "every 86400 s"]
     [one] = desk.json("job", "list", "--tag", "shapes")
     assert one["name"] == "shapes"
     assert msgspec.yaml.decode(desk("job", "list", "--tag", "shapes", "-o", "yaml").stdout) == [one]

@@ -217,7 +217,7 @@ _WHEN = (InvalidCron, InvalidTimezone, InvalidDependency, JobNotFound, CalendarN
 def _act(summary: str, *more: Refusal) -> Told:
     return Told(
         summary,
-        bodies={"Whatever version it has": {}, "If it has not changed": {"version": 3}},
+        bodies={"Whatever version it has": {}, "If it has not changed": {"version": 1}},
         refusals=(IllegalTransition, JobFired, *more),
         takes_version=True,
         tags=True,
