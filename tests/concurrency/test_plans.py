@@ -40,7 +40,6 @@ from tests.contract.given import (
     decided,
     new_id,
     new_job,
-    registration,
     request,
     tries,
 )
@@ -169,7 +168,7 @@ async def test_no_verb_reads_a_million_rows_whole(million: tuple[SqlStore, Overh
         "runs_end",
         "runs_wait_for_us",
     }
-    assert asked >= {"claim_suspect", "suspect_reserve", "worker_holds"}
+    assert asked >= {"claim_suspect", "suspect_reserve"}
     assert asked >= {"ended_walk", "ended_forget", "occurrences_forget"}
     overheard.calls.clear()
     await read_every_page(store)
@@ -280,6 +279,8 @@ async def keep_up(store: SqlStore) -> None:
 
 
 async def try_suspects_alone(store: SqlStore) -> None:
+    for kind in ("first", "second", "third", "fourth"):  # The lanes of the million rows are four.
+        await create_one(store, new_job(kind, definition=Definition(kind)))
     job = await create_one(store, new_job(definition=tries(9, "suspect")))
     offer = request(kinds=frozenset({"suspect"}))
     await store.executions.enqueue(DEFAULT_TENANT, [ask(job)], now=NOW)
@@ -287,8 +288,7 @@ async def try_suspects_alone(store: SqlStore) -> None:
     await store.executions.apply([decided(leased, LeaseExpired(), now=NOW + LEASE * 2)], now=NOW + LEASE * 2)
     later = NOW + LEASE * 2 + PATIENCE
     assert await store.executions.hold_back(leased.worker, offer, now=later)
-    await store.workers.register(registration(BOB, kinds=offer.kinds), now=later)
-    [suspect] = await claim(store, BOB, now=later, is_counted=True, kinds=offer.kinds)
+    [suspect] = await claim(store, BOB, now=later, is_alone=True, kinds=offer.kinds)
     assert suspect.claim.execution_id == leased.claim.execution_id
 
 

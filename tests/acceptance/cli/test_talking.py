@@ -54,7 +54,18 @@ def test_errors_are_one_line_with_code_and_request_and_an_exit_code(desk: Desk) 
 def test_an_answer_is_a_table_json_or_yaml(desk: Desk) -> None:
     desk("job", "create", "shapes", "--kind", "dummy", "--tag", "shapes", "--every", "1d")
     table = desk("job", "list", "--tag", "shapes").stdout.splitlines()
-    assert table[0].split() == ["NAME", "STATUS", "STATE", "KIND", "SCHEDULE", "NEXT", "RUN", "LAST", "RUN", "ID"]
+    assert table[0].split() == [
+        "NAME",
+        "STATUS",
+        "STATE",
+        "KIND",
+        "SCHEDULE",
+        "NEXT",
+        "RUN",
+        "LAST",
+        "RUN",
+        "ID",
+    ]
     assert re.split(r"  +", table[1])[:5] == ["shapes", "ACTIVE", "scheduled", "dummy", "every 86400 s"]
     [one] = desk.json("job", "list", "--tag", "shapes")
     assert one["name"] == "shapes"

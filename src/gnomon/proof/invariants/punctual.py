@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from gnomon.proof.events import Effect, Up
+from gnomon.proof.events import Effect, Expired, Up
 from gnomon.proof.faults import CLOCK, DATABASE, FOREVER, Span
 from gnomon.proof.index import Index
 from gnomon.proof.invariants.calendar import is_owed
@@ -20,6 +20,7 @@ def c4(index: Index) -> Findings:
     found = Findings("C4")
     delays: list[float] = []
     busy: dict[str, list[Span]] = {}
+    suspected = _suspected(index)
     for job, fires in index.fires.items():
         tolerance = index.parameters.tolerance_of(job)
         for fire in fires:
@@ -37,7 +38,7 @@ def c4(index: Index) -> Findings:
             else:
                 run = index.runs[fire.run]
                 if run.spec is not None and run.spec.queue not in busy:
-                    busy[run.spec.queue] = _saturated(index, run.spec.queue)
+                    busy[run.spec.queue] = _joined([*_saturated(index, run.spec.queue), *suspected])
                 _check_start(index, run, tolerance, busy, found)
     if delays:
         delays.sort()
@@ -98,6 +99,29 @@ def _saturated(index: Index, queue: str) -> list[Span]:
             if segment.end is not None and segment.end.db is not None:
                 steps.append((segment.end.db, -1, 0))
     return _spans(steps)
+
+
+def _suspected(index: Index) -> list[Span]:
+    """When a run whose worker died waits for an empty worker, or runs alone: workers hold back for it."""
+    spans: list[Span] = []
+    for run in index.runs.values():
+        for place, segment in enumerate(run.segments):
+            if isinstance(segment.end, Expired) and segment.end.db is not None:
+                later = run.segments[place + 1].end if place + 1 < len(run.segments) else None
+                until = later.db if later is not None and later.db is not None else FOREVER
+                spans.append((segment.end.db, until))
+    return spans
+
+
+def _joined(spans: list[Span]) -> list[Span]:
+    """In order and apart from each other."""
+    joined: list[Span] = []
+    for since, until in sorted(spans):
+        if joined and since <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], until))
+        else:
+            joined.append((since, until))
+    return joined
 
 
 def _spans(steps: list[tuple[datetime, int, int]]) -> list[Span]:

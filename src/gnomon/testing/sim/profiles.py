@@ -132,7 +132,8 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
         poll=poll if hints else min(poll, 2.0),
         hints=hints,
         nodes=nodes,
-        jobs=(*jobs, *draw_poison(chance.fork("poison"), until=healed_at)),
+        # The last one is there for the change of clocks.
+        jobs=(*draw_poison(chance.fork("poison"), until=healed_at), *jobs),
         acts=(*acts, *_acts_without_answer(chance.fork("acts without answer"), jobs, clients, acts, faults)),
         faults=faults,
     )
