@@ -111,7 +111,7 @@ def test_a_bad_setting_is_shown_in_its_place_and_stops_every_other_command(tmp_p
     assert "log.level" in table.stdout
     wrong = "WRONG: 'loud'; give one of debug, info, warning, error"
     assert [line.split(wrong)[1].strip() for line in table.stdout.splitlines() if wrong in line] == [
-        "the environment"
+        "the environment variable GNOMON_LOG_LEVEL"
     ]
     assert "Wrong: gnomon.toml: 'worker.moon' is unknown." in table.stdout
     assert "GNOMON_WORKER_SLOT is unknown, so ignored. Did you mean 'GNOMON_WORKER_SLOTS'?" in table.stdout

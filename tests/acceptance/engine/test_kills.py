@@ -64,7 +64,8 @@ async def test_a_scheduler_that_is_killed_anywhere_loses_nothing(cluster: Cluste
     assert await dead.ended() == -signal.SIGKILL
     await _kill_schedulers(cluster, WHILE_IT_TAKES_BACK)
     await (await cluster.scheduler()).says("is up")
-    await (await cluster.worker(queues="default,held")).says("is up")
+    await (await cluster.worker(queues="default")).says("is up")
+    await (await cluster.worker(queues="held")).says("is up")
 
     # What ran on the dead one waits for a worker that runs nothing else.
     ended = await cluster.ended(held, patience=60.0)
