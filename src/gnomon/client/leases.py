@@ -104,7 +104,8 @@ class Leases:
         ):
             while True:
                 leased: Sequence[Leased] = ()
-                if bell.was_early or await outlook.is_due(self._own.clock.now()):
+                began = self._own.clock.now()
+                if bell.was_early or await outlook.is_due(began):
                     leased = await self._claim_now(request)
                 left = timedelta(seconds=until - loop.time())
                 is_over = left <= timedelta(0) or (stop is not None and stop.is_set())
@@ -113,7 +114,9 @@ class Leases:
                     return await self._with_states(leased)
                 if bell.was_early:
                     outlook.forget()  # What the bell told of may be due before all that is known.
-                await bell.wait(await outlook.pause(self._own.clock.now(), at_most=min(left, LOOK_AGAIN)))
+                await bell.wait(
+                    await outlook.pause(self._own.clock.now(), at_most=min(left, LOOK_AGAIN), taken_at=began)
+                )
 
     async def _claim_now(self, request: ClaimRequest) -> Sequence[Leased]:
         if (reason := self._own.misfit()) is not None:

@@ -43,10 +43,13 @@ class Outlook:
             await self._look(FIRST_INSTANT, now)
         return self._due is not None and self._due <= now
 
-    async def pause(self, now: datetime, *, at_most: timedelta) -> timedelta:
-        """After all that is due was taken: how long to sleep."""
-        if not self._holds(now) or (self._due is not None and self._due <= now):
-            await self._look(now, now)
+    async def pause(
+        self, now: datetime, *, at_most: timedelta, taken_at: datetime | None = None
+    ) -> timedelta:
+        """How long to sleep after all that was due at `taken_at` was taken. What came due later is new."""
+        after = now if taken_at is None else min(taken_at, now)
+        if not self._holds(now) or (self._due is not None and self._due <= after):
+            await self._look(after, now)
         return until_due(self._due, now, at_most=at_most)
 
     def _holds(self, now: datetime) -> bool:

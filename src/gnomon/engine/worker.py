@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 from gnomon.core.document import Document
@@ -65,8 +65,7 @@ class Worker:
         self._ids = ids
         self._handlers = handlers
         self._completer = completer
-        self._notebook = notebook
-        self._telemetry = telemetry
+        self._notebook, self._telemetry = notebook, telemetry
         self._lease, self._poll = lease, poll
         next_due = partial(forecast.next_due, registration) if forecast else None
         self._outlook = Outlook(next_due, fresh=poll / 2) if next_due else None
@@ -84,12 +83,13 @@ class Worker:
     # Claiming ------------------------------------------------------------------------------------------
 
     async def step(self) -> timedelta:
+        began = self._clock.now()
         if self._unanswered is None:
-            await self._quarantine.look(self._clock.now())
+            await self._quarantine.look(began)
             if not self._may_ask:
                 return self._poll  # Whoever ends wakes us up.
         if not await self._may_find_something():
-            return await self._pause()
+            return await self._pause(began)
         if not await self._is_ready():
             self._was_woken = True  # While the completer asks: see `take`.
             return self._poll
@@ -97,7 +97,7 @@ class Worker:
         leased = await self._claim(is_alone=self._quarantine.is_waiting)
         if not leased and await self._may_run_alone():
             leased = await self._claim(is_alone=True)
-        return NOW if len(leased) >= free and not self.is_draining else await self._pause()
+        return NOW if len(leased) >= free and not self.is_draining else await self._pause(began)
 
     def expect(self) -> None:
         """Something was put off, perhaps until a time that comes before all that this worker knows of."""
@@ -117,10 +117,10 @@ class Worker:
             return False
         return await self._is_ready() and self._unanswered is None and not self.claims()
 
-    async def _pause(self) -> timedelta:
+    async def _pause(self, taken_at: datetime) -> timedelta:
         if self._outlook is None:
             return self._poll
-        return await self._outlook.pause(self._clock.now(), at_most=self._poll)
+        return await self._outlook.pause(self._clock.now(), at_most=self._poll, taken_at=taken_at)
 
     @property
     def _free(self) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from gnomon.client.surroundings import Surroundings
 from gnomon.client.waiting import Bells
 from gnomon.core.execution import ExecutionStatus, Failure, WorkerId
 from gnomon.core.job import Definition
-from gnomon.core.lease import ClaimRequest
+from gnomon.core.lease import ClaimRequest, Leased
 from gnomon.core.lifecycle import Failed
 from gnomon.core.retry import RetryPolicy
 from gnomon.engine.clock import StoreClock
@@ -44,6 +46,24 @@ async def test_it_gets_a_delayed_run_when_that_is_due(office: Office, client: Cl
     async with asyncio.timeout(30):
         run = await client.executions.enqueue(Ask(job.id, delay=SOON))
         [handed] = await waiting
+    assert handed.leased.claim.execution_id == run.id
+
+
+async def test_it_gets_a_run_that_comes_due_while_a_slow_look_for_others_ends(
+    office: Office, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = await client.jobs.create(Draft("late", Definition("report")))
+    claim = office.store.executions.claim
+
+    async def slow_claim(*args: Any, **kwargs: Any) -> Sequence[Leased]:
+        leased = await claim(*args, **kwargs)
+        await asyncio.sleep(2 * SOON.total_seconds())
+        return leased
+
+    monkeypatch.setattr(office.store.executions, "claim", slow_claim)
+    run = await client.executions.enqueue(Ask(job.id, delay=SOON))
+    async with asyncio.timeout(30):
+        [handed] = await client.leases.claim(request(office), wait=timedelta(hours=1))
     assert handed.leased.claim.execution_id == run.id
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
 
 from gnomon.core.document import JSON
 from gnomon.core.execution import ExecutionStatus
 from gnomon.core.job import DEFAULT_TENANT, Definition
+from gnomon.core.lease import Leased
 from gnomon.core.records import Tenant
 from gnomon.core.retry import RetryPolicy
 from gnomon.engine.outlook import AFTER_DUE, FIRST_INSTANT, PAUSE_MIN, Outlook
@@ -50,6 +55,15 @@ async def test_a_pause_lasts_until_the_first_due_time() -> None:
     assert await outlook.pause(NOW + SOON, at_most=POLL) == SOON + AFTER_DUE
     assert await outlook.pause(NOW + 2 * SOON, at_most=POLL) == POLL
     assert sky.asked == [NOW, NOW + SOON, NOW + 2 * SOON]
+
+
+async def test_what_came_due_while_others_were_taken_is_not_slept_over() -> None:
+    sky = Sky(NOW + SOON)
+    outlook = Outlook(sky.next_due)
+
+    assert await outlook.pause(NOW + 2 * SOON, at_most=POLL, taken_at=NOW) == PAUSE_MIN
+    assert await outlook.is_due(NOW + 2 * SOON)
+    assert await outlook.pause(NOW + 3 * SOON, at_most=POLL, taken_at=NOW + 2 * SOON) == POLL
 
 
 async def test_what_is_known_is_asked_again_when_it_is_stale_or_something_was_put_off() -> None:
@@ -97,6 +111,27 @@ async def test_an_idle_worker_sleeps_until_a_delayed_run_is_due(rig: Rig) -> Non
 
     ada.worker.wakeup.was_early = False
     rig.clock.advance(pause)
+    await ada.work()
+    assert (await rig.get(run)).status is ExecutionStatus.COMPLETED
+
+
+async def test_a_run_that_comes_due_while_a_slow_claim_is_answered_starts_after_it(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = rig.worker(done)
+    run = await rig.enqueue(await rig.job(PLAIN), delay=SOON)
+    claim = rig.store.executions.claim
+
+    async def slow_claim(*args: Any, **kwargs: Any) -> Sequence[Leased]:
+        leased = await claim(*args, **kwargs)
+        rig.clock.advance(2 * SOON)
+        return leased
+
+    with monkeypatch.context() as slow:
+        slow.setattr(rig.store.executions, "claim", slow_claim)
+        assert await ada.worker.step() == PAUSE_MIN
+
+    ada.worker.wakeup.was_early = False
     await ada.work()
     assert (await rig.get(run)).status is ExecutionStatus.COMPLETED
 
