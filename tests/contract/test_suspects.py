@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+import pytest
+
 from gnomon.core.execution import ExecutionId, ExecutionStatus, WaitsFor
 from gnomon.core.job import Definition
 from gnomon.core.lease import LEASE, Leased
@@ -218,3 +220,26 @@ async def test_a_counted_worker_that_is_busy_is_made_to_wait_until_it_is_empty(s
     assert leased.claim.execution_id == suspect
     await end(store, leased, DONE, now=PATIENT + MINUTE)
     assert len(await counted(store, now=PATIENT + MINUTE)) == 3
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+async def test_a_counted_worker_that_asks_only_when_it_is_empty_takes_suspects_and_other_work(
+    store: Store, slots: int
+) -> None:
+    """There is always other work, and it never asks while it is busy."""
+    await suspects(store, 3)
+    registered = registration(BOB, slots=slots)
+    await store.workers.register(registered, now=DEAD)
+    at, taken = DEAD, []
+    for _ in range(100):
+        await ordinary(store, slots)
+        at += SECOND
+        await store.workers.beat(BOB, registered.boot, now=at)
+        leased = await claim(store, BOB, now=at, limit=slots, is_counted=True)
+        taken.append(sum(one.is_suspect for one in leased))
+        assert len(leased) == 1 if taken[-1] else slots
+        for one in leased:
+            await end(store, one, DONE, now=at)
+
+    assert sum(taken[:4]) == 0
+    assert sum(taken) == 3

@@ -85,6 +85,11 @@ class ClaimRequest:
         """Tenants with a limit, and all others as one, take turns: who draws the lowest lot comes first."""
         return sha256(self.id.bytes + (b"" if limited is None else limited.bytes)).digest()
 
+    @property
+    def is_heads(self) -> bool:
+        """A coin that falls anew for each request."""
+        return self.lot(None)[-1] % 2 == 0
+
 
 class Leased(NamedTuple):
     """An execution in a worker's hands, with all that running it and deciding about it needs."""

@@ -32,6 +32,7 @@ class Outlook:
         self._fresh = fresh
         self._due: datetime | None = None
         self._seen_at: datetime | None = None  # None: unknown, or told that there may be something earlier.
+        self._looked_back_at: datetime | None = None
 
     def forget(self) -> None:
         """Something was put off until a time that may come before all that is known."""
@@ -42,6 +43,17 @@ class Outlook:
         if not self._holds(now):
             await self._look(FIRST_INSTANT, now)
         return self._due is not None and self._due <= now
+
+    async def leaves(self, now: datetime) -> bool:
+        """Whether something is due that was not taken, which a look for a pause does not see.
+
+        Asks once in `fresh`, also if hints and ends of work leave no time for a pause. Meanwhile, False.
+        """
+        if self._looked_back_at is not None and timedelta(0) <= now - self._looked_back_at < self._fresh:
+            return False
+        self._looked_back_at = now
+        due = await self._next_due(after=FIRST_INSTANT)
+        return due is not None and due <= now
 
     async def pause(
         self, now: datetime, *, at_most: timedelta, taken_at: datetime | None = None

@@ -113,7 +113,7 @@ class Worker:
 
     async def _may_run_alone(self) -> bool:
         """Nothing was found, although something is due: perhaps a suspect, which wants an empty worker."""
-        if self._outlook is None or not await self._outlook.is_due(self._clock.now()):
+        if self._outlook is None or self.claims() or not await self._outlook.leaves(self._clock.now()):
             return False
         return await self._is_ready() and self._unanswered is None and not self.claims()
 

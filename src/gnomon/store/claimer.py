@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from operator import itemgetter
 from uuid import UUID
 
@@ -50,13 +51,14 @@ class NoFreeSlot(Exception):
 class Room:
     """How many executions a request may get, and where that holds. `is_full`: the worker has no free slot.
 
-    `has_suspects`: it may get one of those in place of all others; if `limit` is 0, only that.
+    `has_suspects`: it may get one of those in place of all others. `suspect_first`: others, if there is none.
     """
 
     session: Session
     limit: int
     is_full: bool = False
     has_suspects: bool = False
+    suspect_first: bool = False
 
 
 class Claimer:
@@ -113,13 +115,14 @@ class Claimer:
         """From the first of them that have something. A request that found nothing has not been used."""
         for turn in self.turns(request):
             async with self._room(turn.limited, request, now) as room:
+                take = partial(
+                    suspects.take, room.session, request, turn.lane_ids, now=now, lease_until=lease_until
+                )
+                if room.suspect_first and (rows := await take()):
+                    return rows
                 rows = await self._scan(request, turn, room, now=now, lease_until=lease_until)
-                if not rows and room.has_suspects:
-                    rows = await suspects.take(
-                        room.session, request, turn.lane_ids, now=now, lease_until=lease_until
-                    )
-                    if rows:
-                        return rows
+                if not rows and room.has_suspects and (alone := await take()):
+                    return alone
             if room.is_full:
                 raise NoFreeSlot
             self._note(turn, rows, room.limit, now=now)
@@ -169,8 +172,8 @@ class Claimer:
                 [row] = await session.fetch("tenant_room", tenant_id=limited)
                 left = left if row["room"] is None else max(0, row["room"])
             may_take = counted.may_take_suspect and left > 0 and not request.is_repeat
-            limit = 0 if counted.shall_wait else min(free, left)
-            yield Room(session, limit, is_full=free < 1, has_suspects=may_take)
+            is_first = may_take and counted.suspect_first
+            yield Room(session, min(free, left), free < 1, may_take, is_first)
 
     async def _start_over(self, now: datetime) -> bool:
         """True if there are lanes that were not known before."""

@@ -18,11 +18,11 @@ from gnomon.store.database import Row, Session
 
 
 class Counted(NamedTuple):
-    """What a worker may have whose leases the store counts. With `shall_wait`, a suspect and nothing else."""
+    """What a worker may have whose leases the store counts. `suspect_first`: others, if there is none."""
 
     free: int
     may_take_suspect: bool = False
-    shall_wait: bool = False
+    suspect_first: bool = False
 
 
 async def count(
@@ -32,14 +32,18 @@ async def count(
     rows = await session.fetch("worker_lock", worker_id=request.worker, silent_since=now - SILENT)
     if not rows:
         return Counted(0)
-    [row] = await session.fetch("worker_holds", worker_id=request.worker, lane_ids=lane_ids, now=now)
+    [row] = await session.fetch(
+        "worker_holds", worker_id=request.worker, lane_ids=lane_ids, now=now, waiting_since=now - PATIENCE
+    )
     free: int = rows[0]["slots"] - row["held"]
     if row["suspects"] or free < 1:
         return Counted(0)
     if not row["one_waits"]:
         return Counted(free)
     if not row["held"]:
-        return Counted(free, may_take_suspect=True, shall_wait=bool(row["is_reserved"]))
+        # It may be empty whenever it asks, and never find the lanes empty.
+        is_first = row["is_reserved"] or (row["one_has_waited"] and request.is_heads)
+        return Counted(free, may_take_suspect=True, suspect_first=bool(is_first))
     if await reserve(session, request.worker, lane_ids, now=now):
         return Counted(0)
     return Counted(free)

@@ -28,6 +28,7 @@ from gnomon.core.job import Job, JobId, TenantId
 from gnomon.core.lease import Claim, ClaimRequest, Leased, Offer, Renewed
 from gnomon.core.lifecycle import Change
 from gnomon.core.records import DeadLetter, ExecutionFilter, Page, Redrive
+from gnomon.core.suspects import PATIENCE
 from gnomon.errors import ExecutionNotFound, InvalidInput
 from gnomon.store.base import Applied, Decision
 from tests.contract.model import gates, suspects
@@ -71,14 +72,15 @@ class ModelExecutions:
         due = [run for run in runs if run.due <= now and run.lane.fits(request)]
         fitting = [] if request.is_alone else [run for run in due if run.is_ready]
         waiting = sorted((run for run in due if run.is_suspect), key=lambda run: (run.due, run.id))
-        limit, may_be_alone = request.limit, request.is_alone
+        limit, may_be_alone, is_first = request.limit, request.is_alone, False
         if request.is_counted:
-            limit, may_be_alone = self._free(request, bool(waiting), now)
-        picked = next(filter(None, self._turns(fitting, request, limit)), [])
+            limit, may_be_alone, is_first = self._free(request, waiting, now)
+        picked = [] if is_first else self._first_turn(fitting, request, limit)
         if not picked and may_be_alone and (request.is_alone or not request.is_repeat):
-            picked = next(filter(None, self._turns(waiting, request, 1)), [])
+            picked = self._first_turn(waiting, request, 1)
             if picked:
                 suspects.let_go(self.state, request.worker)
+        picked = picked or self._first_turn(fitting, request, limit)
         if picked or request.is_repeat:
             self.state.requests[request.id] = now
         for run in picked:
@@ -87,8 +89,8 @@ class ModelExecutions:
             run.lease = Lease(request, started_at=now, until=lease_until)
         return [run.leased() for run in picked]
 
-    def _free(self, request: ClaimRequest, one_waits: bool, now: datetime) -> tuple[int, bool]:
-        """How many the worker may have, and whether it may have a suspect in their place."""
+    def _free(self, request: ClaimRequest, waiting: Sequence[Run], now: datetime) -> tuple[int, bool, bool]:
+        """How many the worker may have, whether a suspect in their place, and whether that first."""
         worker = self.state.workers.get(request.worker)
         held = [
             one
@@ -97,14 +99,20 @@ class ModelExecutions:
         ]
         free = min(request.limit, worker.slots - len(held)) if worker and worker.is_live(now) else 0
         if free < 1 or any(one.crashes for one in held):
-            return 0, False
-        if not one_waits or held:
-            is_reserved = one_waits and suspects.reserve(self.state, request.worker, request, now)
-            return 0 if is_reserved else free, False
-        return 0 if suspects.is_reserved(self.state, request.worker, now) else free, True
+            return 0, False, False
+        if not waiting or held:
+            is_reserved = waiting and suspects.reserve(self.state, request.worker, request, now)
+            return 0 if is_reserved else free, False, False
+        is_first = suspects.is_reserved(self.state, request.worker, now) or (
+            request.is_heads and any(run.due <= now - PATIENCE for run in waiting)
+        )
+        return free, True, is_first and not request.is_repeat
 
     async def hold_back(self, worker: WorkerId, offer: Offer, *, now: datetime) -> bool:
         return suspects.reserve(self.state, worker, offer, now)
+
+    def _first_turn(self, fitting: list[Run], request: ClaimRequest, wanted: int) -> list[Run]:
+        return next(filter(None, self._turns(fitting, request, wanted)), [])
 
     def _turns(self, fitting: list[Run], request: ClaimRequest, wanted: int) -> Iterator[list[Run]]:
         turns = {None} if request.is_repeat else {None, *map(self.state.limited, fitting)}

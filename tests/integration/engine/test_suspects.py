@@ -153,6 +153,27 @@ async def test_new_work_goes_first_on_a_worker_that_is_free_and_then_makes_room(
     assert floor.running == new[2:]
 
 
+async def test_a_worker_that_is_woken_by_small_jobs_again_and_again_takes_a_suspect_between_two(
+    rig: Rig,
+) -> None:
+    floor = Floor(rig)
+    [suspect] = await floor.asked(1)
+    await floor.worker("dead").worker.step()
+    await floor.died()
+    bob = floor.worker("bob")
+    small = await rig.job(Definition("test"), name="small")
+
+    for _ in range(10):  # A hint, and the end of what ran; in between, the worker sleeps.
+        run = await rig.enqueue(small)
+        floor.doors[run].set()
+        await bob.work()
+        await bob.worker.step()
+        await asyncio.sleep(0)
+        rig.clock.advance(POLL / 3)
+
+    assert floor.running == [suspect]
+
+
 async def test_one_worker_makes_room_and_the_others_go_on(rig: Rig) -> None:
     floor = Floor(rig)
     await floor.asked(1)

@@ -3,5 +3,8 @@
 SELECT count(*) AS held, coalesce(sum(CASE WHEN crashes > 0 THEN 1 ELSE 0 END), 0) AS suspects,
        EXISTS (SELECT 1 FROM queue
                WHERE waits_for = 'empty_worker' AND lane_id IN (SELECT value FROM json_each(:lane_ids)) AND due <= :now) AS one_waits,
+       EXISTS (SELECT 1 FROM queue
+               WHERE waits_for = 'empty_worker' AND lane_id IN (SELECT value FROM json_each(:lane_ids))
+                     AND due <= :waiting_since) AS one_has_waited,
        EXISTS (SELECT 1 FROM suspect_reservations WHERE worker = :worker_id AND reserved_until > :now) AS is_reserved
 FROM leases WHERE worker = :worker_id
