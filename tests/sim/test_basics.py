@@ -83,6 +83,22 @@ def test_who_is_killed_while_it_gives_a_run_back_has_not_forgotten_it(killed_at:
 
 
 @pytest.mark.parametrize("wrong", [True, False])
+def test_who_renews_what_it_gives_back_has_not_forgotten_it(wrong: bool) -> None:
+    """What is given back waits behind a write whose answers get lost, until the process has ended."""
+    history = History()
+    history.job(JOB)
+    history.enqueue(RUN, job=JOB)
+    history.enqueue(LATER, job=JOB)
+    history.claim(2, RUN, req="slow")
+    history.claim(3, LATER, req="next")
+    history.beat(9, LATER if wrong else RUN)
+    history.fault(90, 110, "term", "w")
+    history.end(124, Expired, RUN, next_at=t(124))
+
+    assert any("forgot it" in what for what in basics(story_of(history))) == wrong
+
+
+@pytest.mark.parametrize("wrong", [True, False])
 def test_who_came_later_does_not_excuse_that_a_run_was_left_at_an_open_gate(wrong: bool) -> None:
     history = History()
     history.job(JOB, max_concurrent=1)

@@ -42,8 +42,10 @@ BUGS = (
     bug(
         "a suspect begins beside others",
         "engine/worker.py",
-        "and self._unanswered is None and not self.claims()",
-        "and self._unanswered is None",
+        "self.claims() or not await self._outlook.leaves(self._clock.now()):\n            return False\n"
+        "        return await self._is_ready() and self._unanswered is None and not self.claims()",
+        "not await self._outlook.leaves(self._clock.now()):\n            return False\n"
+        "        return await self._is_ready() and self._unanswered is None",
     ),
     bug(
         "a draining worker goes on claiming",

@@ -18,7 +18,8 @@ FORGOTTEN_AFTER = timedelta(minutes=4)
 # Who claims again may still be giving back what came too late. If it is killed so soon, that is lost with it.
 SEEN_TO_WITHIN = timedelta(seconds=30)
 
-_SEEN_TO = (events.Start, events.Released, events.Refused, events.Cancelled)
+# A worker renews what it knows of: also what it gives back while it cannot write, perhaps until it is ended.
+_SEEN_TO = (events.Start, events.Beat, events.Released, events.Refused, events.Cancelled)
 _ENDINGS = (events.Done, events.Cancelled, events.Dead, events.Abandoned, events.DagEnd)
 
 
@@ -90,7 +91,9 @@ def _was_killed(earlier: events.Claim, later: events.Claim, kills: list[events.F
     )
 
 
-def _by_holder(event: events.Start | events.Released | events.Refused | events.Cancelled) -> bool:
+def _by_holder(
+    event: events.Start | events.Beat | events.Released | events.Refused | events.Cancelled,
+) -> bool:
     match event:
         case events.Refused(op=op):
             return op != AttemptOutcome.EXPIRED  # That was somebody who wanted to take it back, too late.
