@@ -10,11 +10,13 @@ from random import Random
 
 from gnomon.testing.sim.scenario import DATABASE, Fault, FaultKind, NodeSpec, Role
 
-OUTAGE = 0.1  # Of all worlds.
+OUTAGE = 0.15  # Of all worlds.
 _OUTAGE_NUMBER = 1_000_000
 STANDSTILLS = frozenset({FaultKind.FREEZE, FaultKind.EXHAUSTED})
 _STANDSTILL = 0.4  # Of all worlds.
 _STANDSTILL_NUMBER = 2_000_000
+_UNHEARD = 0.3  # Of all worlds.
+_UNHEARD_NUMBER = 3_000_000
 
 
 def draw_outage(chance: Random, *, until: float) -> Fault:
@@ -41,4 +43,23 @@ def draw_standstills(
             target=chance.choice(processes) if kind is FaultKind.EXHAUSTED else DATABASE,
         )
         for number, kind in enumerate(drawn)
+    ]
+
+
+def draw_unheard_fires(
+    chance: Random, kinds: Collection[FaultKind], nodes: Sequence[NodeSpec], *, until: float
+) -> list[Fault]:
+    """A scheduler gets some answers and others not, so it finds what is due, and may not hear that it fired."""
+    if FaultKind.LOST_REPLY not in kinds or chance.random() >= _UNHEARD:
+        return []
+    scheduler = chance.choice([node.name for node in nodes if node.role is Role.SCHEDULER])
+    return [
+        Fault(
+            number=_UNHEARD_NUMBER,
+            kind=FaultKind.LOST_REPLY,
+            at=round(chance.uniform(30, until), 3),
+            seconds=round(chance.uniform(60, 180), 3),
+            target=scheduler,
+            amount=0.4,
+        )
     ]

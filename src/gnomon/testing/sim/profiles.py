@@ -17,7 +17,13 @@ from gnomon.errors import InvalidInput
 from gnomon.testing.sim.behaviour import Behaviour
 from gnomon.testing.sim.chance import Chance
 from gnomon.testing.sim.flow_workload import draw_flow_acts, draw_flows
-from gnomon.testing.sim.outages import OUTAGE, STANDSTILLS, draw_outage, draw_standstills
+from gnomon.testing.sim.outages import (
+    OUTAGE,
+    STANDSTILLS,
+    draw_outage,
+    draw_standstills,
+    draw_unheard_fires,
+)
 from gnomon.testing.sim.scenario import (
     Act,
     Fault,
@@ -119,6 +125,7 @@ def draw(seed: int, *, hours: float, profile: str = "swarm") -> Scenario:
         *_draw_faults(chance.fork("faults"), PROFILES[profile], nodes, until=healed_at, lease=lease),
         *([draw_outage(outage, until=healed_at)] if has_outage else []),
         *draw_standstills(chance.fork("standstills"), kinds, nodes, until=healed_at, lease=lease),
+        *draw_unheard_fires(chance.fork("unheard fires"), kinds, nodes, until=healed_at),
     )
     clients = [one.name for one in nodes if one.role is Role.CLIENT]
     acts = draw_acts(chance.fork("acts"), jobs, clients, until=healed_at)
