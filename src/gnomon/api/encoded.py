@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable, Sequence
 from typing import Any, Self, TypeVar
 
+import msgspec
 from litestar import Response
 from litestar.types import Receive, Scope, Send
 
+PART_BYTES = 256 * 1024
+
 T = TypeVar("T")
+
+_encode = msgspec.json.Encoder().encode
 
 
 class Encoded(Response[T]):
@@ -28,3 +35,37 @@ class Encoded(Response[T]):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self._headers})
         await send({"type": "http.response.body", "body": self._body, "more_body": False})
+
+
+class InParts(Response[T]):
+    """JSON in parts, for answers that may be very large: the loop does other things between two of them."""
+
+    def __init__(self, parts: Sequence[bytes]) -> None:
+        self._parts = parts
+        self._headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % sum(map(len, parts))),
+        ]
+
+    def to_asgi_response(self, *_: Any, **__: Any) -> Self:  # type: ignore[override]
+        return self
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self._headers})
+        for part in self._parts:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+            await asyncio.sleep(0)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def in_parts(begin: bytes, items: Iterable[Any], end: bytes) -> list[bytes]:
+    """A list of JSON between `begin` and `end`, in parts of about PART_BYTES. `items` are made on the way."""
+    parts, part = [], bytearray(begin)
+    for number, item in enumerate(items):
+        part += b"," if number else b""
+        part += _encode(item)
+        if len(part) >= PART_BYTES:
+            parts.append(bytes(part))
+            part.clear()
+            await asyncio.sleep(0)
+    return [*parts, bytes(part) + end]

@@ -10,10 +10,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 from litestar import post
 from litestar.params import JSONBody
 
 from gnomon.api.call import Call
+from gnomon.api.encoded import InParts, in_parts
 from gnomon.api.lease_forms import (
     CheckpointForm,
     Claimed,
@@ -56,7 +58,7 @@ CANCEL = "cancel"  # What a renewal says when an execution shall stop.
 
 
 @post("/v1/leases/claim", policy=WORKS, dto=Body[ClaimForm], return_dto=None, status_code=200)
-async def claim(data: JSONBody[ClaimForm], request: Call) -> Claimed:
+async def claim(data: JSONBody[ClaimForm], request: Call) -> InParts[Claimed]:
     """Executions that fit, or an empty list when `wait_seconds` are over."""
     if not 0 <= data.wait_seconds <= WAIT_SECONDS_MAX:
         raise InvalidInput("wait_seconds", f"must be from 0 to {WAIT_SECONDS_MAX}.")
@@ -76,8 +78,10 @@ async def claim(data: JSONBody[ClaimForm], request: Call) -> Claimed:
     wait = timedelta(seconds=data.wait_seconds)
     leases = request.verbs.leases
     handed = await leases.claim(asked, wait=wait, stop=request.closing)
-    shown = [lease_answer(one) for one in handed]
-    return Claimed(leases=shown, lease_seconds=seconds_of(leases.lease), server_time=request.now)
+    # Up to a thousand payloads, inputs and states: encoded in one go they would hold the loop.
+    about = Claimed(leases=[], lease_seconds=seconds_of(leases.lease), server_time=request.now)
+    begin, _, end = msgspec.json.encode(about).partition(b"[]")
+    return InParts(await in_parts(begin + b"[", map(lease_answer, handed), b"]" + end))
 
 
 @post("/v1/leases/renew", policy=WORKS, dto=Body[RenewForm], return_dto=None, status_code=200)

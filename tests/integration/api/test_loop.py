@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
 import json
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -30,6 +31,7 @@ from gnomon.app.desk import desk_for
 from gnomon.handlers.registry import Registry
 from tests.conftest import BUNDLED, StartServer
 from tests.contract.grounds import PostgresGround, SqliteGround
+from tests.integration.api.asgi import Line
 from tests.integration.api.conftest import BASE, Office
 
 LOOP_SECONDS_MAX = 0.05
@@ -175,6 +177,28 @@ async def test_no_call_holds_the_loop(node: Node) -> None:
     assert not node.too_long
 
 
+async def test_a_claim_of_large_payloads_does_not_hold_the_loop(node: Node) -> None:
+    """A hundred megabytes: each lease brings the payload of its job."""
+    count, call, office = 400, node.call, node.office
+    large = {"name": "large", "kind": "http", "payload": {"url": URL, "body": "x" * 250_000}}
+    job = (await call("POST", "/v1/jobs", large))["job_id"]
+    await call("POST", f"/v1/jobs/{job}/executions/batch", {"executions": [{}] * count})
+    await office.enrol("ada", capacity=BATCH, kinds=["http"])
+    asked = {"request_id": str(uuid4()), "worker_id": "ada", "limit": BATCH}
+    asks_gzip = {"accept-encoding": "gzip", "content-type": "application/json"}
+    # Not by the client of the others, which puts the answer together on this loop.
+    line = Line(office, "/v1/leases/claim", {**office.http.headers, **asks_gzip}, method="POST")
+    line.incoming.put_nowait({"type": "http.request", "body": json.dumps(asked).encode()})
+    node.watchdog.begin()
+    await asyncio.create_task(line.call())
+    await asyncio.sleep(2 * TICK_SECONDS)
+    assert not node.watchdog.was_kept_too_long, node.watchdog
+
+    parts = [line.sent.get_nowait() for _ in range(line.sent.qsize())]
+    answer = json.loads(gzip.decompress(b"".join(part.get("body", b"") for part in parts)))
+    assert [len(one["payload"]["body"]) for one in answer["leases"]] == [250_000] * count
+
+
 async def _call_workflows(node: Node) -> None:
     call = node.call
     dag = (await call("POST", "/v1/dags", workflow(node.tasks, "n" * 300)))["dag_id"]
@@ -219,11 +243,10 @@ async def _call_with_batches(node: Node) -> None:
     await call("GET", f"/v1/jobs/{job}/executions?limit=1000")
 
     await office.enrol("ada", capacity=BATCH, kinds=["http"])
-    leases = await office.claim(limit=BATCH, kinds=["http"])
-    held = [
-        {"execution_id": str(one.claim.execution_id), "claim": one.claim.number}
-        for one in leases[: BATCH - 1]
-    ]
+    asked = {"request_id": str(uuid4()), "worker_id": "ada", "limit": BATCH}
+    leases = (await call("POST", "/v1/leases/claim", asked))["leases"]
+    assert len(leases) == BATCH
+    held = [{"execution_id": one["execution_id"], "claim": one["claim"]} for one in leases[: BATCH - 1]]
     await call("POST", "/v1/leases/renew", {"worker_id": "ada", "leases": held})
     states = [one | {"state": DOCUMENT, "progress": 0.5} for one in held]
     await call("POST", "/v1/leases/checkpoint", {"worker_id": "ada", "checkpoints": states})
