@@ -135,6 +135,11 @@ def is_template(text: str) -> bool:
     return _BEGIN.search(text) is not None
 
 
+def reference_count(text: str) -> int:
+    """How many references a text, or JSON as text, has at most: a `$${` is counted, too."""
+    return len(_BEGIN.findall(text))
+
+
 def escaped(text: str) -> str:
     """The text as it is written where references are read, so that it stands for itself."""
     return _BEGIN.sub("$${", text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import assert_never
@@ -14,7 +15,7 @@ from gnomon.core import zones
 from gnomon.core.document import JSON, Document
 from gnomon.core.instants import instant_text
 from gnomon.core.limits import RESULT_BYTES_MAX
-from gnomon.core.reference import Reference, Source, Unresolved, look_up
+from gnomon.core.reference import Reference, Source, Unresolved, look_up, reference_count
 from gnomon.core.rendering import rendered
 from gnomon.core.run_events import Release
 from gnomon.core.run_state import RunState, TaskState
@@ -24,6 +25,31 @@ from gnomon.errors import InvalidInput, PayloadTooLarge
 FAN_OUT_BYTES_MAX = 16 * 1024 * 1024  # All payloads of a fan-out: they are written in one transaction.
 # All that one event of a run lets begin, such as the end of a task. It is in memory at the same time.
 RELEASE_BYTES_MAX = 64 * 1024 * 1024
+# What counts even if it comes to nothing: an item is a row, and a reference takes time to read.
+ITEM_BYTES_MIN = 512
+REFERENCE_BYTES_MIN = 64
+
+
+@dataclass(slots=True)
+class Room:
+    """For all that one event of a run lets begin. What was rendered counts, also if its task cannot begin."""
+
+    bytes_left: int = RELEASE_BYTES_MAX
+
+    def take(self, size_bytes: int) -> None:
+        """For what was rendered. Raises InvalidInput if it does not fit, and then no more is rendered."""
+        self.bytes_left -= size_bytes
+        self.check(0)
+
+    def check(self, size_bytes: int) -> None:
+        """For what would be rendered. Raises InvalidInput."""
+        if size_bytes > self.bytes_left:
+            raise InvalidInput(
+                "payload",
+                "what begins at the same time is given more than "
+                f"{RELEASE_BYTES_MAX} bytes together. Refer to parts of the configuration and of results, or "
+                "let the tasks begin one after another.",
+            )
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -84,7 +110,7 @@ def _once(decoded: dict[str, JSON], key: str, document: Document) -> JSON:
 
 
 def release_of(
-    plan: Plan, place: int, state: TaskState, run: RunState, values: Known, *, now: datetime
+    plan: Plan, place: int, state: TaskState, run: RunState, values: Known, *, room: Room, now: datetime
 ) -> Release:
     """Raises Unresolved or InvalidInput if what the task needs is not there, or not fit."""
     task, begin = plan.task(place), partial(Release, place, state.round + 1)
@@ -92,51 +118,64 @@ def release_of(
     match task.work:
         case Execute(definition):
             if task.fan_out is not None:
-                return begin(items=_items(task.fan_out, definition.payload, values))
-            return begin(payload=_document(definition.payload.value, values) if is_template else None)
+                return begin(items=_items(task.fan_out, definition.payload, values, room))
+            return begin(payload=_given(definition.payload, values, room) if is_template else None)
         case SubDag(config=config):
             if run.nesting >= NESTING_MAX:
                 raise Unresolved(f"Workflows inside of each other are more than {NESTING_MAX} deep.")
-            return begin(payload=_document(config.value, values, field="config") if is_template else None)
+            return begin(payload=_given(config, values, room, field="config") if is_template else None)
         case Approval(timeout):
             return begin(until=_until(timeout, now=now))
         case AwaitEvent(correlation=correlation, timeout=timeout):
             value, kept = _rendered(correlation, values, field="event.correlation")
+            if is_template:
+                room.take(len(kept.text))
             text = value if isinstance(value, str) else kept.text
             return begin(correlation=text, until=_until(timeout, now=now))
         case _ as other:
             assert_never(other)
 
 
-def size_bytes(release: Release) -> int:
-    """What was made for it from templates. In characters, which is enough to bound it."""
-    payloads = release.items if release.items is not None else (release.payload,)
-    return sum(len(payload.text) for payload in payloads if payload is not None)
-
-
-def check_room(room_bytes: int) -> None:
-    if room_bytes < 0:
-        raise InvalidInput(
-            "payload",
-            "what begins at the same time is given more than "
-            f"{RELEASE_BYTES_MAX} bytes together. Refer to parts of the configuration and of results, or let "
-            "the tasks begin one after another.",
-        )
-
-
-def _items(fan_out: FanOut, payload: Document, values: Known) -> tuple[Document, ...]:
+def _items(fan_out: FanOut, payload: Document, values: Known, room: Room) -> tuple[Document, ...]:
     items = look_up(fan_out.over, values)
     if not isinstance(items, list):
         raise InvalidInput("fan_out.over", "is not a list.")
     if len(items) > fan_out.items_max:
         raise InvalidInput("fan_out.over", f"{len(items)} items; at most {fan_out.items_max} are allowed.")
-    payloads, room, template = list[Document](), FAN_OUT_BYTES_MAX, payload.value
+    least = max(ITEM_BYTES_MIN, _size_bytes_min(payload))
+    _check_fan_out(least * len(items), least)
+    room.check(least * len(items))
+    payloads, size, template = list[Document](), 0, payload.value
     for index, item in enumerate(items):
         payloads.append(_document(template, with_(values, item=item, index=index)))
-        room -= len(payloads[-1].text)
-        if room < 0:
-            raise InvalidInput("fan_out", f"its payloads are together more than {FAN_OUT_BYTES_MAX} bytes.")
+        counted = max(least, len(payloads[-1].text))
+        room.take(counted)
+        size += counted
+        _check_fan_out(size, least)
     return tuple(payloads)
+
+
+def _check_fan_out(size_bytes: int, least: int) -> None:
+    if size_bytes > FAN_OUT_BYTES_MAX:
+        raise InvalidInput(
+            "fan_out",
+            f"its payloads are together more than {FAN_OUT_BYTES_MAX} bytes. Each counts as {least} at least: "
+            f"{ITEM_BYTES_MIN}, or {REFERENCE_BYTES_MIN} for each reference in it.",
+        )
+
+
+def _given(template: Document, values: Known, room: Room, *, field: str = "payload") -> Document:
+    least = _size_bytes_min(template)
+    room.check(least)
+    room.take(least)  # Before: it counts also if it fails.
+    document = _document(template.value, values, field=field)
+    room.take(max(0, len(document.text) - least))
+    return document
+
+
+def _size_bytes_min(template: Document) -> int:
+    """What it counts as, whatever it comes to. In characters, like all that is counted: enough to bound it."""
+    return REFERENCE_BYTES_MIN * reference_count(template.text)
 
 
 def _rendered(template: JSON, values: Known, *, field: str) -> tuple[JSON, Document]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace as with_
 from gnomon.core.document import JSON, Document
 from gnomon.core.execution import Failure
 from gnomon.core.reference import Unresolved
-from gnomon.core.release import RELEASE_BYTES_MAX, Known, check_room, release_of, size_bytes
+from gnomon.core.release import Known, Room, release_of
 from gnomon.core.run_events import Changes, Needs, Release, State
 from gnomon.core.run_state import SWEPT, RunState, RunStatus, TaskState, TaskStatus
 from gnomon.core.trigger_rule import Verdict
@@ -47,7 +47,7 @@ class Book:
     is_swept: bool = False
     repaired: set[int] = field(default_factory=set)
     ended: deque[int] = field(default_factory=deque)  # Those whose children have not been told.
-    room_bytes: int = RELEASE_BYTES_MAX  # For what the event that is taken in lets begin.
+    room: Room = field(default_factory=Room)
     decoded_config: dict[str, JSON] = field(default_factory=dict)
 
     @classmethod
@@ -70,7 +70,7 @@ class Book:
 
     def next_event(self) -> None:
         """Whether a task fits does not depend on which other events came in the same transaction."""
-        self.room_bytes = RELEASE_BYTES_MAX
+        self.room = Room()
 
     # Rows --------------------------------------------------------------------------------------------
 
@@ -212,8 +212,8 @@ class Book:
             self.close(place, TaskStatus.SKIPPED)
             return
         try:
-            release = release_of(self.plan, place, self.tasks[place], self.run, values, now=self.now)
-            check_room(self.room_bytes - size_bytes(release))
+            state = self.tasks[place]
+            release = release_of(self.plan, place, state, self.run, values, room=self.room, now=self.now)
         except (Unresolved, InvalidInput) as error:
             self.failures[place] = Failure("invalid_input", str(error))
             self.end(place, TaskStatus.FAILED)
@@ -224,7 +224,6 @@ class Book:
             self.new_results[place] = self.results[place] = Document("[]")
             self.close(place, TaskStatus.COMPLETED)
             return
-        self.room_bytes -= size_bytes(release)
         self._put_begun(place, release, is_held=isinstance(task.work, Approval | AwaitEvent))
 
     def _put_begun(self, place: int, release: Release, *, is_held: bool) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gnomon.core.document import DOCUMENT_BYTES_MAX, JSON, Document
 from gnomon.core.reference import Reference, Source
-from gnomon.core.release import RELEASE_BYTES_MAX
+from gnomon.core.release import FAN_OUT_BYTES_MAX, ITEM_BYTES_MIN, RELEASE_BYTES_MAX
 from gnomon.core.rendering import rendered
 from gnomon.core.run_events import Started
 from gnomon.core.run_state import TaskStatus
@@ -112,6 +112,48 @@ def test_what_begins_at_once_is_bounded_together() -> None:
     assert RELEASE_BYTES_MAX - 200_010 < begun <= RELEASE_BYTES_MAX
     assert len(changes.failures) == count - len(changes.releases)
     assert str(RELEASE_BYTES_MAX) in changes.failures[count - 1].message
+
+
+def test_references_to_next_to_nothing_are_counted_before_they_are_rendered() -> None:
+    """A million references to an empty text come to nothing, and take seconds to read."""
+    items, times = 1_000, 1_000
+    body = task(
+        "f", payload="${item}" * times, fan_out=FanOut(Reference(Source.CONFIG, path=("list",)), items)
+    )
+    changes = Bench(plan_of(body), config={"list": [""] * items}).send(Started())
+    assert not changes.releases
+    assert changes.failures[0].message == (
+        f"fan_out: its payloads are together more than {FAN_OUT_BYTES_MAX} bytes. Each counts as 64000 at least: "
+        "512, or 64 for each reference in it."
+    )
+
+
+def test_small_items_that_begin_at_once_are_bounded_together() -> None:
+    """Hundreds of fan-outs of ten thousand items would be millions of rows in one transaction."""
+    over = FanOut(Reference(Source.CONFIG, path=("list",)), 10_000)
+    count = RELEASE_BYTES_MAX // (10_000 * ITEM_BYTES_MIN)
+    run = Bench(
+        plan_of(*[task(f"t{at}", payload="${index}", fan_out=over) for at in range(count + 2)]),
+        config={"list": [0] * 10_000},
+    )
+    changes = run.send(Started())
+    assert len(changes.releases) == count
+    assert set(changes.failures) == {count, count + 1}
+    assert str(RELEASE_BYTES_MAX) in changes.failures[count].message
+
+
+def test_what_was_rendered_in_vain_counts_too() -> None:
+    """Otherwise a thousand fan-outs that fail at their last item take a thousand times as long."""
+    whole = [{"y": 1}] * (FAN_OUT_BYTES_MAX // 200_010)
+    over = FanOut(Reference(Source.CONFIG, path=("list",)), 1_000)
+    run = Bench(
+        plan_of(*[task(f"t{at}", payload="${config.x}${item.y}", fan_out=over) for at in range(6)]),
+        config={"x": LARGE, "list": [*whole, {}]},
+    )
+    failures = run.send(Started()).failures
+    assert [str(RELEASE_BYTES_MAX) in failures[place].message for place in range(6)] == [False] * 4 + [
+        True
+    ] * 2
 
 
 def test_what_fits_does_not_depend_on_what_else_ends_at_that_moment() -> None:
