@@ -159,8 +159,9 @@ def _check_fan_out(size_bytes: int, least: int) -> None:
     if size_bytes > FAN_OUT_BYTES_MAX:
         raise InvalidInput(
             "fan_out",
-            f"its payloads are together more than {FAN_OUT_BYTES_MAX} bytes. Each counts as {least} at least: "
-            f"{ITEM_BYTES_MIN}, or {REFERENCE_BYTES_MIN} for each reference in it.",
+            f"its payloads are together more than {FAN_OUT_BYTES_MAX} bytes. "
+            f"Each counts as at least {least}: {ITEM_BYTES_MIN}, or {REFERENCE_BYTES_MIN} for each reference "
+            "in it.",
         )
 
 
@@ -174,7 +175,7 @@ def _given(template: Document, values: Known, room: Room, *, field: str = "paylo
 
 
 def _size_bytes_min(template: Document) -> int:
-    """What it counts as, whatever it comes to. In characters, like all that is counted: enough to bound it."""
+    """What it counts as, whatever it comes to. All is counted in characters, which is enough to bound it."""
     return REFERENCE_BYTES_MIN * reference_count(template.text)
 
 

@@ -2,13 +2,15 @@
 
 A program inside of a Landlock domain can look at no process outside of it: not at its memory, its environment
 or its descriptors, neither by /proc nor by ptrace. It opens only files for which there is a rule. It needs no
-privileges, no user namespaces and no tools, and a program cannot leave its domain. The worker decides here
-what is allowed; the launcher puts the domain on.
+privileges, no user namespaces and no tools, and a program cannot leave its domain. What Landlock leaves open,
+to set the limits of another process of the same user, a filter of system calls (seccomp) refuses. The worker
+decides here what is allowed; the launcher puts both on.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -27,6 +29,13 @@ _REFER, _TRUNCATE = 1 << 13, 1 << 14
 _ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 _SCOPE_SIGNAL = 1 << 1
 
+# The number of prlimit64 in each interface of the kernel: x86_64, i386, aarch64, arm, riscv64.
+_PRLIMIT = {0xC000003E: 302, 0x40000003: 340, 0xC00000B7: 261, 0x40000028: 369, 0xC00000F3: 261}
+_X32 = 0x40000000  # Set in the number of a call of x86_64 with short pointers.
+_LOAD, _AND, _IF_EQUAL, _RETURN = 0x20, 0x54, 0x15, 0x06
+_NUMBER, _INTERFACE, _FIRST_ARGUMENT = 0, 4, 16
+_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
+
 # Beside a database of SQLite. They come and go.
 _SUFFIXES = ("", "-wal", "-shm", "-journal")
 
@@ -37,6 +46,7 @@ class Confinement(TypedDict):
     handled: int
     scoped: int
     rules: list[tuple[str, int]]
+    calls: list[tuple[int, int, int, int]]  # A program: see `_filter`.
 
 
 class TooManyEntries(Exception):
@@ -72,7 +82,28 @@ def confinement(version: int, *, hidden: Iterable[str], own: str) -> Confinement
                 f"The folders above the files that script.hidden names hold more than {ENTRIES_MAX} entries. "
                 "Give the database a folder of its own."
             )
-    return {"handled": handled, "scoped": _SCOPE_SIGNAL if version >= 6 else 0, "rules": rules}
+    scoped = _SCOPE_SIGNAL if version >= 6 else 0
+    return {"handled": handled, "scoped": scoped, "rules": rules, "calls": _filter()}
+
+
+def _filter() -> list[tuple[int, int, int, int]]:
+    """Steps of a program that refuses prlimit64 for any process but the one that calls it, which is 0.
+
+    A step is its code, how many to skip if it holds and if not, and a number.
+    """
+    steps = []
+    for interface, number in _PRLIMIT.items():
+        steps += [
+            (_LOAD, 0, 0, _INTERFACE),
+            (_IF_EQUAL, 0, 6, interface),
+            (_LOAD, 0, 0, _NUMBER),
+            (_AND, 0, 0, 0xFFFFFFFF & ~_X32),
+            (_IF_EQUAL, 0, 3, number),
+            (_LOAD, 0, 0, _FIRST_ARGUMENT),
+            (_IF_EQUAL, 1, 0, 0),
+            (_RETURN, 0, 0, _REFUSE),
+        ]
+    return [*steps, (_RETURN, 0, 0, _ALLOW)]
 
 
 class _Tree(dict[str, "_Tree"]):

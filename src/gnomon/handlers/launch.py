@@ -24,6 +24,7 @@ import time
 from typing import Any, NoReturn
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
+PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
 LANDLOCK_RULE_PATH_BENEATH = 1
 LOOK_SECONDS = 0.05  # Between looks at how many processes there are.
@@ -117,7 +118,9 @@ def _become(order: dict[str, Any], launcher: int, *, keep: int) -> NoReturn:
     _execute(order["argv"], order["env"])
 
 
-def _confine(handled: int, scoped: int, rules: list[tuple[str, int]]) -> None:
+def _confine(
+    handled: int, scoped: int, rules: list[tuple[str, int]], calls: list[tuple[int, int, int, int]]
+) -> None:
     """Into a Landlock domain, for good. What the numbers mean, the worker knows: see confinement.py."""
     attributes = struct.pack("=QQQ", handled, 0, scoped)
     ruleset = _call(LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0)
@@ -130,6 +133,8 @@ def _confine(handled: int, scoped: int, rules: list[tuple[str, int]]) -> None:
         os.close(place)
     _call(LANDLOCK_RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
+    steps = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in calls))
+    _prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, struct.pack("@HP", len(calls), ctypes.addressof(steps)))
 
 
 def _execute(argv: list[str], env: dict[str, str]) -> NoReturn:
@@ -326,8 +331,8 @@ def _call(number: int, *arguments: int | bytes) -> int:
     return answer
 
 
-def _prctl(option: int, value: int) -> None:
-    if _libc.prctl(option, value, 0, 0, 0) != 0:
+def _prctl(option: int, value: int, more: int | bytes = 0) -> None:
+    if _libc.prctl(option, value, more, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), f"prctl({option}) failed")
 
 

@@ -41,7 +41,8 @@ def remove(folder: Path, *, is_of_script: bool) -> None:
     """
     if is_of_script:
         _unlock(folder)
-    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(RecursionError):  # Folders inside of each other, a thousand deep.
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_abandoned(parent: Path, *, is_of_script: bool) -> int:

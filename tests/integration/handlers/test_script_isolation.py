@@ -48,6 +48,10 @@ import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
 if libc.ptrace(0x4206, {worker}, None, None) == 0:
     open(os.environ["HOME"] + "/told", "a").write("ptrace\n")
+limits = (ctypes.c_ulong * 2)(1000, 1000)
+if libc.prlimit({worker}, 8, limits, None) == 0:  # How much memory it may lock, which nothing here needs.
+    open(os.environ["HOME"] + "/told", "a").write("limits\n")
+assert libc.prlimit(0, 8, limits, None) == 0
 END
 printf '[%s]' "$(sed 's/.*/"&"/' "$HOME/told" 2> /dev/null | paste -sd,)" > "$GNOMON_RESULT"
 """
@@ -118,7 +122,8 @@ def test_a_worker_that_is_not_root_is_safe_from_its_scripts(open_folder: Path, i
     if isolation == "on":
         assert json.loads(told) == []
     else:  # The attack is a real one.
-        assert {"environ", "mem", "ptrace", "target of a descriptor", "database"} <= set(json.loads(told))
+        found = {"environ", "mem", "ptrace", "limits", "target of a descriptor", "database"}
+        assert found <= set(json.loads(told))
 
 
 def _python_for_nobody() -> str:

@@ -82,6 +82,22 @@ async def test_the_next_worker_removes_what_a_killed_one_left(
     assert "ready" in names(open_folder)  # The link to it is gone, not what it led to.
 
 
+async def test_folders_that_are_too_deep_to_remove_fail_no_script_and_keep_no_others(
+    handler: ScriptHandler, place: Path
+) -> None:
+    deep = "python3 -c \"import os\nfor _ in range(1200): os.mkdir('d'); os.chdir('d')\""
+    assert await handler.run(bash(deep), an_attempt()) == {"exit_code": 0}
+    (left,) = names(place)
+    abandoned(place / f"{PREFIX}zz")
+    abandoned(place / f"{PREFIX}00")
+
+    await handler.tidy()
+
+    assert names(place) == [left]
+    remover = await asyncio.create_subprocess_exec("rm", "-rf", str(place / left))
+    assert await remover.wait() == 0
+
+
 async def test_the_folder_of_a_script_that_runs_stays(
     handler: ScriptHandler, place: Path, open_folder: Path
 ) -> None:

@@ -123,8 +123,8 @@ def test_references_to_next_to_nothing_are_counted_before_they_are_rendered() ->
     changes = Bench(plan_of(body), config={"list": [""] * items}).send(Started())
     assert not changes.releases
     assert changes.failures[0].message == (
-        f"fan_out: its payloads are together more than {FAN_OUT_BYTES_MAX} bytes. Each counts as 64000 at least: "
-        "512, or 64 for each reference in it."
+        f"fan_out: its payloads are together more than {FAN_OUT_BYTES_MAX} bytes. "
+        "Each counts as at least 64000: 512, or 64 for each reference in it."
     )
 
 
