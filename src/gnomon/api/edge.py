@@ -50,7 +50,7 @@ class Edge:
         method = scope.get("method", "WS")
         if method == "HEAD":
             scope["method"] = "GET"
-            receive, send = _only_the_head(receive, send)
+            receive, send = _only_the_head(send)
         began = time.perf_counter()
         status = int(HTTPStatus.INTERNAL_SERVER_ERROR)
 
@@ -76,9 +76,13 @@ class Edge:
             self._observe(method, route, status, time.perf_counter() - began)
 
 
-def _only_the_head(receive: Receive, send: Send) -> tuple[Receive, Send]:
-    """Sends what a GET would send, without its body. A stream then sees that its client has left."""
+def _only_the_head(send: Send) -> tuple[Receive, Send]:
+    """Sends what a GET would send, without its body. A stream then sees that its client has left.
+
+    What serves the call may ask for the body of the request first: a HEAD has none.
+    """
     is_over = asyncio.Event()
+    unread = [{"type": "http.request", "body": b"", "more_body": False}]
 
     async def send_head(message: Message) -> None:
         if message["type"] != "http.response.body":
@@ -88,6 +92,8 @@ def _only_the_head(receive: Receive, send: Send) -> tuple[Receive, Send]:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def receive_until_over() -> Any:
+        if unread:
+            return unread.pop()
         await is_over.wait()
         return {"type": "http.disconnect"}
 

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gnomon.api import application
+from gnomon.api.application import ROUTES
+from gnomon.app import open_store
+from gnomon.app.desk import desk_for
 from gnomon.handlers.registry import Registry
+from tests.contract.grounds import SqliteGround
 from tests.integration.api.asgi import Line
 from tests.integration.api.conftest import UNLIMITED, Office, memory, problem
 
@@ -101,6 +109,29 @@ async def test_head_is_get_without_the_body(office: Office, path: str) -> None:
     assert head.status_code == got.status_code
     assert head.headers["content-type"] == got.headers["content-type"]
     assert (head.content, head.headers["content-length"]) == (b"", got.headers["content-length"])
+
+
+async def test_head_is_answered_wherever_get_is_also_beside_the_loop(
+    tmp_path: Path, handlers: Registry
+) -> None:
+    """Long calls are served by a thread that reads the whole request before it begins."""
+    ground = SqliteGround(tmp_path)
+    await ground.prepare()
+    office = Office(await ground.fresh(rescan=timedelta(0)), handlers)
+    await office.open()
+    open_here = partial(open_store, f"sqlite://{tmp_path / '1.db'}", rescan=timedelta(0))
+    paths = {path for route in ROUTES if "GET" in getattr(route, "http_methods", ()) for path in route.paths}
+    async with desk_for(office.api, office.announce, open_here) as desk:
+        office.app = application(office.api, desk=desk)
+        for path in sorted(paths):
+            line = Line(office, re.sub(r"{\w+:\w+}", "1", path), await office.key("admin"), method="HEAD")
+            line.incoming.put_nowait({"type": "http.request", "body": b"", "more_body": False})
+            async with asyncio.timeout(10):
+                await line.call()
+            assert (await line.message("http.response.start"))["status"] in (200, 400, 404), path
+    assert len(paths) > 30
+    await office.http.aclose()
+    await office.store.close()
 
 
 async def test_head_of_a_stream_comes_to_an_end(small_office: Office) -> None:
