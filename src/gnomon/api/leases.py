@@ -7,7 +7,8 @@ any more, it is answered 409 LEASE_LOST; where some of it is, the answer tells w
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -18,10 +19,12 @@ from gnomon.api.call import Call
 from gnomon.api.encoded import InParts, in_parts
 from gnomon.api.lease_forms import (
     CheckpointForm,
+    CheckpointOne,
     Claimed,
     ClaimForm,
     CompleteAnswer,
     CompleteForm,
+    Completion,
     KeptAnswer,
     LogForm,
     RenewAnswer,
@@ -39,6 +42,7 @@ from gnomon.api.lease_forms import (
 from gnomon.api.outcome_forms import outcome_of
 from gnomon.api.policy import WORKS
 from gnomon.api.reading import Body
+from gnomon.api.words import read_each
 from gnomon.api.workers import own_worker
 from gnomon.client.leases import Ending
 from gnomon.core.document import Document, check_name
@@ -87,7 +91,7 @@ async def claim(data: JSONBody[ClaimForm], request: Call) -> InParts[Claimed]:
 @post("/v1/leases/renew", policy=WORKS, dto=Body[RenewForm], return_dto=None, status_code=200)
 async def renew(data: JSONBody[RenewForm], request: Call) -> RenewAnswer:
     """Hold on. What is missing from the answer is lost: stop working on it."""
-    claims = [claim_of(one) for one in _some(data.leases, "leases")]
+    claims = read_each(_some(data.leases, "leases"), claim_of, field="leases")
     leases, own = request.verbs.leases, await _own(data.worker_id, request)
     kept = {one.claim: one for one in await leases.renew(own.id, claims)}
     check_lost(claims, kept)
@@ -109,10 +113,7 @@ async def renew(data: JSONBody[RenewForm], request: Call) -> RenewAnswer:
 @post("/v1/leases/complete", policy=WORKS, dto=Body[CompleteForm], return_dto=None, status_code=200)
 async def complete(data: JSONBody[CompleteForm], request: Call) -> CompleteAnswer:
     """Say how attempts ended. Each counts once, however often it is said."""
-    endings = [
-        Ending(claim_of(one), outcome_of(one), one.wait_is_drawn and one.retry_after_seconds is not None)
-        for one in _some(data.completions, "completions")
-    ]
+    endings = read_each(_some(data.completions, "completions"), _ending, field="completions")
     own = await _own(data.worker_id, request)
     written = await request.verbs.leases.complete(own.id, endings)
     results = [completed(one) for one in written]
@@ -130,16 +131,8 @@ async def complete(data: JSONBody[CompleteForm], request: Call) -> CompleteAnswe
 @post("/v1/leases/checkpoint", policy=WORKS, dto=Body[CheckpointForm], return_dto=None, status_code=200)
 async def checkpoint(data: JSONBody[CheckpointForm], request: Call) -> KeptAnswer:
     """Keep where the next attempt shall start from. The last one of an execution counts."""
-    now = request.now
-    given = [
-        Checkpoint(
-            claim_of(one),
-            Document.of(one.state, field="state", bytes_max=CHECKPOINT_BYTES_MAX),
-            one.progress,
-            now,
-        )
-        for one in _some(data.checkpoints, "checkpoints")
-    ]
+    read = partial(_checkpoint, now=request.now)
+    given = read_each(_some(data.checkpoints, "checkpoints"), read, field="checkpoints")
     own = await _own(data.worker_id, request)
     kept = await request.verbs.leases.checkpoint(own.id, given)
     return kept_answer([one.claim for one in given], kept)
@@ -149,8 +142,7 @@ async def checkpoint(data: JSONBody[CheckpointForm], request: Call) -> KeptAnswe
 async def log(data: JSONBody[LogForm], request: Call) -> KeptAnswer:
     """Keep lines of running attempts."""
     check_batch(len(data.lines), field="lines", size_max=LINES_MAX)
-    now = request.now
-    lines = [line_of(one, now) for one in data.lines]
+    lines = read_each(data.lines, partial(line_of, now=request.now), field="lines")
     own = await _own(data.worker_id, request)
     kept = await request.verbs.leases.log(own.id, lines)
     return kept_answer(list(dict.fromkeys(one.claim for one in lines)), kept)
@@ -158,6 +150,15 @@ async def log(data: JSONBody[LogForm], request: Call) -> KeptAnswer:
 
 async def _own(worker_id: str, request: Call) -> Registration:
     return await own_worker(_named(worker_id), request)
+
+
+def _ending(one: Completion) -> Ending:
+    return Ending(claim_of(one), outcome_of(one), one.wait_is_drawn and one.retry_after_seconds is not None)
+
+
+def _checkpoint(one: CheckpointOne, *, now: datetime) -> Checkpoint:
+    state = Document.of(one.state, field="state", bytes_max=CHECKPOINT_BYTES_MAX)
+    return Checkpoint(claim_of(one), state, one.progress, now)
 
 
 def _named(worker_id: str) -> WorkerId:

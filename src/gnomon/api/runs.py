@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 from uuid import UUID
 
@@ -23,6 +24,7 @@ from gnomon.api.ids import Cursors
 from gnomon.api.ids import job_id as read_job_id
 from gnomon.api.policy import READS, WRITES, WRITES_MANY
 from gnomon.api.reading import Answer, Body, Form, document_of
+from gnomon.api.words import Words, in_words, read_each
 from gnomon.client import Ask
 from gnomon.client.explaining import Explanation
 from gnomon.core.execution import ExecutionStatus
@@ -35,6 +37,8 @@ from gnomon.errors import InvalidInput
 BATCH_MAX = 1000
 # What becomes of a nominal time.
 FIRED, SKIPPED = OUTCOMES = ("fired", "skipped")
+# How a wish calls what the client names when it refuses it.
+WORDS = {"at": "run_at", "delay": "delay_seconds"}
 
 
 class Wish(Form):
@@ -99,8 +103,9 @@ class JobExplanation(Answer):
 @post("/v1/jobs/{job_id:str}/trigger", policy=WRITES, dto=Body[Wish], return_dto=None)
 async def trigger_job(job_id: FromPath[str], request: Call, data: JSONBody[Wish | None] = None) -> Asked:
     """Run it now, or when you say, whatever its schedule says."""
-    ask = _ask(read_job_id(job_id), data or Wish())
-    made = await request.verbs.executions.enqueue(ask, idempotency=await request.idempotency())
+    ask = _ask(data or Wish(), read_job_id(job_id))
+    with in_words(lambda: WORDS):
+        made = await request.verbs.executions.enqueue(ask, idempotency=await request.idempotency())
     request.metrics.enqueued(made.is_new)
     return asked_answer(made)
 
@@ -110,8 +115,9 @@ async def trigger_many(job_id: FromPath[str], data: JSONBody[Wishes], request: C
     """Ask for up to 1,000 runs, all or none."""
     check_batch(len(data.executions), field="executions", size_max=BATCH_MAX)
     own_id = read_job_id(job_id)
-    asks = [_ask(own_id, wish) for wish in data.executions]
-    made = await request.verbs.executions.enqueue_many(asks, idempotency=await request.idempotency())
+    asks = read_each(data.executions, partial(_ask, job_id=own_id), field="executions")
+    with in_words(lambda: _words_of_many(len(asks))):
+        made = await request.verbs.executions.enqueue_many(asks, idempotency=await request.idempotency())
     request.metrics.enqueued(sum(one.is_new for one in made))
     return ManyAsked(executions=[OneOfMany(execution_id=one.id, is_new=one.is_new) for one in made])
 
@@ -192,7 +198,7 @@ def period(since: str | None, until: str | None) -> Period:
     return made
 
 
-def _ask(job_id: JobId, wish: Wish) -> Ask:
+def _ask(wish: Wish, job_id: JobId) -> Ask:
     return Ask(
         job_id,
         None if wish.input is UNSET else document_of(wish.input, field="input"),
@@ -201,6 +207,11 @@ def _ask(job_id: JobId, wish: Wish) -> Ask:
         _delay(wish.delay_seconds),
         wish.unique_key,
     )
+
+
+def _words_of_many(size: int) -> Words:
+    each = [f"executions[{number}]" for number in range(size)]
+    return {f"{one}.{ours}": f"{one}.{theirs}" for one in each for ours, theirs in WORDS.items()}
 
 
 def _delay(seconds: float | None) -> timedelta | None:

@@ -6,14 +6,17 @@ a value. A caller finds that value under the word that the call used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from gnomon.errors import InvalidInput
 
 # From the path that the core names to the path in the call.
 Words = dict[str, str]
+
+Given = TypeVar("Given")
+Read = TypeVar("Read")
 
 
 @contextmanager
@@ -23,6 +26,17 @@ def in_words(words: Callable[[], Mapping[str, str]], *, under: str = "") -> Iter
         yield
     except InvalidInput as error:
         raise error.at(under + said_as(error.field, words())) from None
+
+
+def read_each(items: Iterable[Given], read: Callable[[Given], Read], *, field: str) -> list[Read]:
+    """What `read` makes of each item of a list in the call. A refusal says which item it is about."""
+    found: list[Read] = []
+    try:
+        for one in items:
+            found.append(read(one))  # noqa: PERF401 - how many there are says which one is refused.
+    except InvalidInput as error:
+        raise error.at(f"{field}[{len(found)}].{error.field}") from None
+    return found
 
 
 def said_as(field: str, words: Mapping[str, str]) -> str:

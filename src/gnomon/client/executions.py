@@ -57,7 +57,7 @@ class Ask(NamedTuple):
         if self.delay is None:
             return None if self.at is None else check_instant(self.at, field="at")
         if self.at is not None:
-            raise InvalidInput("delay", "an instant is given too, as at; one of them is enough.")
+            raise InvalidInput("delay", "an instant is given too; one of them is enough.")
         check_duration(self.delay, field="delay", low=timedelta(0), high=DELAY_MAX)
         return now + self.delay
 
@@ -71,7 +71,9 @@ class Executions:
 
     async def enqueue(self, ask: Ask, *, idempotency: Idempotency | None = None) -> Enqueued:
         """Raises JobNotFound; IllegalTransition if the job was cancelled; IdempotencyConflict."""
-        [enqueued] = await self.enqueue_many([ask], idempotency=idempotency)
+        now = self._own.clock.now()
+        asked = ask.as_new(self._own.new_execution_id(now), now=now)
+        [enqueued] = await self._enqueue([asked], now=now, idempotency=idempotency)
         return enqueued
 
     async def enqueue_many(
@@ -79,12 +81,7 @@ class Executions:
     ) -> Sequence[Enqueued]:
         """Keep all or none, in order. A live execution with the same unique key is the answer to its ask."""
         now = self._own.clock.now()
-        asked = [ask.as_new(self._own.new_execution_id(now), now=now) for ask in asks]
-        enqueued = await self._executions.enqueue(
-            self._own.tenant_id, asked, now=now, idempotency=idempotency
-        )
-        self._own.announce_due((one.due for one in asked), now=now)
-        return enqueued
+        return await self._enqueue(self._asked(asks, now=now), now=now, idempotency=idempotency)
 
     async def enqueue_within(self, session: Session, asks: Sequence[Ask]) -> Sequence[Enqueued]:
         """The same, in a transaction that the caller has open: kept exactly if the caller commits.
@@ -93,8 +90,27 @@ class Executions:
         """
         check_batch(len(asks), field="executions")
         now = self._own.clock.now()
-        asked = [ask.as_new(self._own.new_execution_id(now), now=now) for ask in asks]
+        asked = self._asked(asks, now=now)
         return await enqueue_within(session, self._own.tenant_id, asked, now=now) if asked else []
+
+    def _asked(self, asks: Sequence[Ask], *, now: datetime) -> list[NewExecution]:
+        """Raises InvalidInput, which says which of them it is about."""
+        asked: list[NewExecution] = []
+        try:
+            for ask in asks:
+                asked.append(ask.as_new(self._own.new_execution_id(now), now=now))  # noqa: PERF401
+        except InvalidInput as error:
+            raise error.at(f"executions[{len(asked)}].{error.field}") from None
+        return asked
+
+    async def _enqueue(
+        self, asked: Sequence[NewExecution], *, now: datetime, idempotency: Idempotency | None
+    ) -> Sequence[Enqueued]:
+        enqueued = await self._executions.enqueue(
+            self._own.tenant_id, asked, now=now, idempotency=idempotency
+        )
+        self._own.announce_due((one.due for one in asked), now=now)
+        return enqueued
 
     async def retry(self, execution_id: ExecutionId, *, revision: AtRevision = AtRevision.NEWEST) -> Redriven:
         """Run an ended execution again, as a new one with the same input. Raises ExecutionNotFound.

@@ -110,6 +110,57 @@ async def test_a_field_of_a_task_is_named_in_the_words_of_the_caller(
 
 
 @pytest.mark.parametrize(
+    ("wish", "field"),
+    [
+        ({"priority": 10}, "priority"),
+        ({"unique_key": ""}, "unique_key"),
+        ({"delay_seconds": -1}, "delay_seconds"),
+        ({"delay_seconds": 1e10}, "delay_seconds"),
+        ({"delay_seconds": 1, "run_at": "2026-03-29T01:30:00Z"}, "delay_seconds"),
+        ({"run_at": "tomorrow"}, "run_at"),
+        ({"run_at": "9999-12-31T23:59:59Z"}, "run_at"),
+    ],
+)
+async def test_a_field_of_a_run_is_named_in_the_words_of_the_caller_and_says_which_run(
+    office: Office, wish: dict[str, Any], field: str
+) -> None:
+    path = f"/v1/jobs/{(await office.job())['job_id']}"
+
+    assert (await details(office, f"{path}/trigger", wish))["field"] == field
+    found = await details(office, f"{path}/executions/batch", {"executions": [{}, wish]})
+    assert found["field"] == f"executions[1].{field}"
+
+
+HELD = {"execution_id": "00000000-0000-0000-0000-000000000000", "claim": 1}
+
+
+@pytest.mark.parametrize(
+    ("path", "items", "good", "bad", "field"),
+    [
+        ("renew", "leases", {}, {"execution_id": "x"}, "execution_id"),
+        ("complete", "completions", {"outcome": "succeeded"}, {"execution_id": "x"}, "execution_id"),
+        (
+            "complete",
+            "completions",
+            {"outcome": "snoozed", "delay_seconds": 1},
+            {"delay_seconds": 1e40},
+            "delay_seconds",
+        ),
+        ("checkpoint", "checkpoints", {"state": 1}, {"progress": 2}, "progress"),
+        ("logs", "lines", {"number": 1, "message": "a"}, {"number": 0}, "number"),
+        ("logs", "lines", {"number": 1, "message": "a"}, {"level": "loud"}, "level"),
+        ("logs", "lines", {"number": 1, "message": "a"}, {"at": "noon"}, "at"),
+    ],
+)
+async def test_what_a_worker_says_is_refused_with_the_place_in_its_list(
+    office: Office, path: str, items: str, good: dict[str, Any], bad: dict[str, Any], field: str
+) -> None:
+    form = {"worker_id": "ada", items: [{**HELD, **good}, {**HELD, **good, **bad}]}
+
+    assert (await details(office, f"/v1/leases/{path}", form))["field"] == f"{items}[1].{field}"
+
+
+@pytest.mark.parametrize(
     ("path", "form", "field", "nearest"),
     [
         ("/v1/jobs", {"name": "a", "cron_expresion": "x"}, "cron_expresion", "cron_expression"),
