@@ -81,7 +81,7 @@ def schedule_of(
     """The schedule that a caller wants, on top of the one before. Raises InvalidInput, InvalidCron, ..."""
     asked = _asked(said, nested)
     if_past = asked.pop("if_past", None)
-    if before is not None and not asked:
+    if before is not None and not asked and if_past is None:
         return before
     kept = {} if before is None else to_document(before)
     named = _type(asked) or kept.get("type") or "manual"

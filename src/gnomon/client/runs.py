@@ -155,7 +155,7 @@ class Runs:
         """
         if not tasks:
             return await self._repair(run_id, RerunFailed())
-        places = await self._places(run_id, tasks)
+        places = await self._places(run_id, {f"tasks[{place}]": name for place, name in enumerate(tasks)})
         return await self._repair(run_id, Rerun(frozenset(places)))
 
     async def retry(self, run_id: RunId, task: str) -> Run:
@@ -207,16 +207,17 @@ class Runs:
         return run
 
     async def _place(self, run_id: RunId, task: str) -> int:
-        [place] = await self._places(run_id, [task])
+        [place] = await self._places(run_id, {"task": task})
         return place
 
-    async def _places(self, run_id: RunId, names: Collection[str]) -> list[int]:
+    async def _places(self, run_id: RunId, names: Mapping[str, str]) -> list[int]:
+        """Of the names that the caller wrote, by where. Raises InvalidInput."""
         tasks = (await self.workflow(await self.get(run_id))).tasks
         known = {task.name: place for place, task in enumerate(tasks)}
-        for name in names:
+        for field, name in names.items():
             if name not in known:
-                raise InvalidInput("task", f"the run has no task {name[:100]!r}.")
-        return [known[name] for name in names]
+                raise InvalidInput(field, f"the run has no task {name[:100]!r}.")
+        return [known[name] for name in names.values()]
 
     # Last, since its name hides the type.
     async def list(

@@ -134,6 +134,18 @@ async def test_16_a_time_that_passed_long_ago(office: Office) -> None:
     assert (await office.job(name="skip", **past, if_past="skip"))["schedule"]["misfire_policy"] == "IGNORE"
 
 
+async def test_what_to_do_with_a_time_in_the_past_can_be_changed_by_itself(office: Office) -> None:
+    job = await office.job(run_at="2100-01-01T00:00:00Z")
+    path = f"/v1/jobs/{job['job_id']}"
+
+    changed = (await office.http.put(path, json={"if_past": "skip"})).json()
+    assert (changed["schedule"]["misfire_policy"], changed["next_run_time"]) == (
+        "IGNORE",
+        job["next_run_time"],
+    )
+    assert problem(await office.http.put(path, json={"if_past": "nonsense"})) == (400, "INVALID_INPUT")
+
+
 @pytest.mark.parametrize("every", ["0", "-5", "1e308", "NaN", '"5"', "0.0001", "1e400", "true"])
 async def test_17_an_interval_that_is_none(office: Office, every: str) -> None:
     body = b'{"name": "x", "kind": "report", "interval_seconds": %s}' % every.encode()

@@ -75,6 +75,8 @@ async def test_a_name_with_every_kind_of_quote_is_just_a_name(office: Office) ->
         await office.end(leased, Succeeded())
     names = [one["name"] for one in (await office.http.get(f"{path}/tasks")).json()["tasks"]]
     assert (names, (await office.http.get(path)).json()["status"]) == ([QUOTES, "b"], "COMPLETED")
+    unknown = await office.http.post(f"{path}/rerun", json={"tasks": [QUOTES, "c"]})
+    assert unknown.json()["error"]["details"]["field"] == "tasks[1]"
     again = await office.http.post(f"{path}/rerun", json={"tasks": [QUOTES]})
     assert (again.status_code, again.json()["tasks_left"]) == (200, 2)
 
