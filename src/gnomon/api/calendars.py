@@ -9,7 +9,7 @@ from litestar import Response, delete, get, put
 from litestar.params import FromPath, FromQuery, JSONBody
 
 from gnomon.api.call import Call
-from gnomon.api.ids import Cursors, calendar_name
+from gnomon.api.ids import Cursors, calendar_name, new_calendar_name
 from gnomon.api.policy import READS, WRITES
 from gnomon.api.reading import Answer, Body, Form
 from gnomon.core.calendars import KeptCalendar, parse_dates
@@ -64,7 +64,7 @@ async def put_calendar(
 ) -> Response[CalendarAnswer]:
     """Make the calendar, or replace its dates. It counts for every time that comes after the answer."""
     kept = await request.verbs.calendars.save(
-        calendar_name(name),
+        new_calendar_name(name),
         parse_dates(data.dates),
         version=request.version(data.version),
         idempotency=await request.idempotency(),

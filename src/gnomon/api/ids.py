@@ -94,11 +94,16 @@ def task_name(text: str) -> str:
 
 def calendar_name(text: str) -> str:
     """Raises CalendarNotFound for a text that cannot be a name."""
-    name = unquote(text)
     try:
-        check_name(name, field="name")
+        return new_calendar_name(text)
     except InvalidInput:
-        raise CalendarNotFound(name[:_SHOWN_MAX]) from None
+        raise CalendarNotFound(unquote(text)[:_SHOWN_MAX]) from None
+
+
+def new_calendar_name(text: str) -> str:
+    """Raises InvalidInput for a text that cannot be a name: a calendar that is being made is not looked for."""
+    name = unquote(text)
+    check_name(name, field="name")
     return name
 
 

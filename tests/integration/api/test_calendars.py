@@ -72,6 +72,19 @@ async def test_a_name_may_be_any_text(small_office: Office, name: str) -> None:
     assert (await small_office.http.get(path)).json()["name"] == name
 
 
+@pytest.mark.parametrize("name", ["%00", "x" * 256, "%0a"])
+async def test_a_name_that_none_can_have_is_refused_where_one_is_made_and_unknown_elsewhere(
+    small_office: Office, name: str
+) -> None:
+    path = f"/v1/calendars/{name}"
+    refused = await small_office.http.put(path, json={"dates": []})
+
+    assert problem(refused) == (400, "INVALID_INPUT")
+    assert refused.json()["error"]["details"]["field"] == "name"
+    assert problem(await small_office.http.get(path)) == (404, "CALENDAR_NOT_FOUND")
+    assert problem(await small_office.http.delete(path)) == (404, "CALENDAR_NOT_FOUND")
+
+
 @pytest.mark.parametrize(
     ("dates", "field"),
     [
