@@ -647,7 +647,9 @@ class NoKey(GnomonError):
     http_status = 401
 
     def __init__(self, url: str) -> None:
-        super().__init__(f"There is no API key for {url}. Set GNOMON_KEY, or run gnomon login.")
+        super().__init__(
+            f"There is no API key for {url}. Set GNOMON_KEY, or run `gnomon login --server {url}`."
+        )
         self.url = url
 
 

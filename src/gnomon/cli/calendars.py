@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from gnomon.cli.job_options import read_text
+from gnomon.cli.naming import calendar_names, guessing_among
 from gnomon.cli.showing import Columns
 from gnomon.cli.talking import Limit, Talk, Yes, confirm, path_of, talks
 
@@ -24,7 +25,12 @@ CALENDARS: Columns = {
     "UPDATED": "updated_at",
 }
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the calendar.")]
+LIST = ("/v1/calendars", "calendars")
+
+Name = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="The name of the calendar.", autocompletion=calendar_names),
+]
 Version = Annotated[
     int | None, typer.Option("--if-version", min=1, help="Only if it is still at this version.")
 ]
@@ -34,14 +40,15 @@ Version = Annotated[
 @talks
 def list_calendars(talk: Talk, limit: Limit = None) -> None:
     """List the calendars by name, with the number of their dates."""
-    talk.show_list("/v1/calendars", "calendars", CALENDARS, limit=limit)
+    talk.show_list(*LIST, CALENDARS, limit=limit)
 
 
 @app.command()
 @talks
 def show(talk: Talk, name: Name) -> None:
     """Show a calendar with its dates."""
-    talk.show(talk.server.get(path_of("calendars", name)))
+    with guessing_among(talk.server, *LIST, name):
+        talk.show(talk.server.get(path_of("calendars", name)))
 
 
 @app.command("set")
@@ -77,7 +84,8 @@ def set_dates(
 def delete(talk: Talk, name: Name, version: Version = None, yes: Yes = False) -> None:
     """Delete a calendar. Refused while the schedule of a job or workflow names it. Asks first."""
     confirm(f"Delete the calendar {name}?", yes=yes)
-    talk.show(talk.server.delete(path_of("calendars", name), version=version))
+    with guessing_among(talk.server, *LIST, name):
+        talk.show(talk.server.delete(path_of("calendars", name), version=version))
 
 
 def _lines(file: str | None) -> Iterator[str]:

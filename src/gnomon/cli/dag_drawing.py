@@ -10,6 +10,7 @@ import typer
 from gnomon.cli.dag_runs import statuses_of
 from gnomon.cli.dag_words import Dag, dag_id_of
 from gnomon.cli.graphs import graph_of, mermaid_of, svg_of
+from gnomon.cli.naming import dag_run_ids
 from gnomon.cli.showing import Output
 from gnomon.cli.talking import Talk, path_of, talks
 from gnomon.cli.terminal import say
@@ -28,7 +29,10 @@ class Drawing(StrEnum):
 def graph(
     talk: Talk,
     dag: Dag,
-    run: Annotated[str | None, typer.Option(metavar="RUN", help="Colour it as this run stands.")] = None,
+    run: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Colour it as this run stands.", autocompletion=dag_run_ids),
+    ] = None,
     drawing: Annotated[
         Drawing, typer.Option("--as", help="How to draw it.", case_sensitive=False)
     ] = Drawing.TEXT,

@@ -8,6 +8,7 @@ import typer
 
 from gnomon.cli.dag_words import json_of
 from gnomon.cli.exits import FAILED
+from gnomon.cli.naming import dag_run_ids
 from gnomon.cli.showing import Columns, Output, note
 from gnomon.cli.talking import Talk, path_of, pause, talks
 from gnomon.cli.task_table import show_tasks
@@ -34,7 +35,9 @@ DAG_RUNS: Columns = {
     "ENDED": "completed_at",
 }
 
-Run = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run of a workflow.")]
+Run = Annotated[
+    str, typer.Argument(metavar="RUN", help="The id of a run of a workflow.", autocompletion=dag_run_ids)
+]
 Task = Annotated[str, typer.Argument(metavar="TASK", help="The name of a task.")]
 Note = Annotated[str, typer.Option(help="Why; it is kept.")]
 

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from gnomon.cli.naming import dag_names, did_you_mean
-from gnomon.cli.talking import Talk, guessing, is_id
+from gnomon.cli.naming import dag_names, did_you_mean, guessing
+from gnomon.cli.showing import Output
+from gnomon.cli.talking import Talk, is_id
 from gnomon.core.document import Document
 from gnomon.errors import DagNotFound, InvalidInput
 
@@ -29,8 +30,11 @@ def dag_id_of(talk: Talk, word: str) -> str:
 
 
 def show_dag(talk: Talk, dag: Mapping[str, Any], **more: str) -> None:
-    """Without its definition, which may be long: `dag show` has it."""
-    talk.show(more | {name: value for name, value in dag.items() if name != "definition"})
+    """Without its definition, which may be long: `dag show` has it. People get the number of its tasks."""
+    shown = more | {name: value for name, value in dag.items() if name != "definition"}
+    if talk.output is Output.TABLE:
+        shown["tasks"] = len(dag["tasks"])
+    talk.show(shown)
 
 
 def allowing(document: Any, allow_unknown_kind: bool) -> Any:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from gnomon.cli.exits import FAILED
+from gnomon.cli.naming import dead_run_ids, job_and_dag_names
 from gnomon.cli.runs import AtRevisionOption, task_of
 from gnomon.cli.showing import Columns, note
 from gnomon.cli.talking import Limit, Talk, Yes, confirm, path_of, talks
@@ -38,8 +39,17 @@ REDRIVEN: Columns = {
     "GOES ON": lambda one: "workflow" if one["dag_run_id"] else "",
 }
 
-Runs = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help="Ids of runs.")]
-OfJob = Annotated[str | None, typer.Option("--job", metavar="JOB", help="Those of this job or workflow.")]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="The id of the run.", autocompletion=dead_run_ids)]
+Runs = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="RUN...", help="Ids of runs.", autocompletion=dead_run_ids),
+]
+OfJob = Annotated[
+    str | None,
+    typer.Option(
+        "--job", metavar="JOB", help="Those of this job or workflow.", autocompletion=job_and_dag_names
+    ),
+]
 All = Annotated[bool, typer.Option("--all", help="All of them.")]
 
 
@@ -53,7 +63,7 @@ def list_letters(talk: Talk, job: OfJob = None, limit: Limit = None) -> None:
 
 @app.command()
 @talks
-def show(talk: Talk, run: Annotated[str, typer.Argument(metavar="RUN", help="The id of the run.")]) -> None:
+def show(talk: Talk, run: Run) -> None:
     """Show a dead letter."""
     talk.show(talk.server.get(path_of("dlq", run)))
 

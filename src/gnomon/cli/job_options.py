@@ -12,6 +12,7 @@ import msgspec
 import typer
 
 from gnomon.cli import yaml_files
+from gnomon.cli.naming import job_names
 from gnomon.core.instants import instant_text, parse_instant
 from gnomon.core.json_text import parse_json
 from gnomon.errors import InvalidInput
@@ -34,7 +35,13 @@ Priority = Annotated[int | None, typer.Option(min=0, max=9, help="0 to 9; the hi
 Queue = Annotated[str | None, typer.Option(help="Which queue it waits in.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="To find it by. May be given several times.")]
 After = Annotated[
-    list[str] | None, typer.Option("--after", metavar="JOB", help="A job it waits for. Several are possible.")
+    list[str] | None,
+    typer.Option(
+        "--after",
+        metavar="JOB",
+        help="A job it waits for. Several are possible.",
+        autocompletion=job_names,
+    ),
 ]
 Set = Annotated[
     list[str] | None,
@@ -101,7 +108,11 @@ def moment(text: str, *, now: datetime, field: str) -> str:
             return instant_text(now - timedelta(seconds=duration(text, field=field)))
         except OverflowError:
             raise InvalidInput(field, f"{text!r} is longer ago than the year 1.") from None
-    return instant_text(parse_instant(text, field=field))
+    try:
+        return instant_text(parse_instant(text, field=field))
+    except InvalidInput as error:
+        error.add_note("A duration before now works, too: 2h, 30m or 7d.")
+        raise
 
 
 def read_json(text: str, *, field: str) -> Any:

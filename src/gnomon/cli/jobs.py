@@ -10,7 +10,7 @@ from gnomon.cli import job_making
 from gnomon.cli.explaining import show_reasons
 from gnomon.cli.job_making import Version
 from gnomon.cli.job_options import At, Cron, Delay, Every, Priority, Timezone, duration, read_json
-from gnomon.cli.naming import name_filter
+from gnomon.cli.naming import job_names, name_filter
 from gnomon.cli.runs import wait_for
 from gnomon.cli.showing import Columns
 from gnomon.cli.talking import Job, Limit, Name, Talk, Yes, confirm, talks
@@ -149,7 +149,10 @@ def delete(talk: Talk, job: Job, yes: Yes = False, if_version: Version = None) -
 @talks
 def preview(
     talk: Talk,
-    job: Annotated[str | None, typer.Argument(metavar="JOB", help="The name of a job, or its id.")] = None,
+    job: Annotated[
+        str | None,
+        typer.Argument(metavar="JOB", help="The name of a job, or its id.", autocompletion=job_names),
+    ] = None,
     cron: Cron = None,
     timezone: Timezone = None,
     every: Every = None,

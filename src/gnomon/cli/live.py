@@ -61,6 +61,7 @@ class LiveView:
         self._is_narrow = is_narrow
         self._next_step = next_step
         self._jobs: dict[JobId, Job] = {}
+        self._names: dict[JobId, str] = {}  # Also of those that were deleted: the latest events tell of them.
         self._read_at: datetime | None = None
         self._counts: dict[JobId, Counter[What]] = {}
         self._running: Counter[JobId] = Counter()
@@ -93,6 +94,9 @@ class LiveView:
         self._read_at = now
         page = await self._engine.store.jobs.page(DEFAULT_TENANT, JobFilter(), limit=JOBS_SHOWN)
         self._jobs = {job.id: job for job in page.items}
+        shown = {happening.job_id for happening in self._events}
+        kept = {job_id: name for job_id, name in self._names.items() if job_id in shown}
+        self._names = kept | {job.id: job.name for job in page.items}
 
     def render(self) -> Group:
         return Group(self._table(), self._latest())
@@ -147,12 +151,11 @@ class LiveView:
         return Text(f"Draining: {running} still running. Ctrl-C again gives back what runs.", "yellow")
 
     def _line(self, happening: Happening) -> Text:
-        job = self._jobs.get(happening.job_id)
         attempt = f" (attempt {happening.attempt})" if happening.attempt > 1 else ""
         note = f": {happening.note}" if happening.note else ""
         line = Text(f"{happening.at:%H:%M:%S} ", "dim")
         line.append(f"{happening.what:<10}", _STYLES.get(happening.what, ""))
-        line.append(f" {job.name if job else happening.job_id}{attempt}{note}")
+        line.append(f" {self._names.get(happening.job_id, happening.job_id)}{attempt}{note}")
         return line
 
 

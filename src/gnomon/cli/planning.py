@@ -60,7 +60,9 @@ def manifest_of(document: Any) -> Manifest:
         raise InvalidInput(
             str(word), "is unknown; a file holds `owner`, `jobs`, `workflows` and `calendars`."
         )
-    check_name(document.get("owner"), field="owner", length_max=200)
+    if document.get("owner") is None:
+        raise InvalidInput("owner", "is missing: a name for what this file keeps, such as `owner: shop`.")
+    check_name(document["owner"], field="owner", length_max=200)
     jobs, workflows, calendars = (_section(document, section) for section in SECTIONS)
     for place, form in enumerate(workflows):
         if form["name"] in {one["name"] for one in jobs}:

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gnomon.cli.terminal import program
 from gnomon.client.remote.wire import Address
 from gnomon.errors import InvalidInput, NoKey, ServerRefused
 from gnomon.settings import Reading, Settings
 from gnomon.settings.secret_files import profile_file
 
 SERVER_DEFAULT = "http://127.0.0.1:8484"
+PROFILE_DEFAULT = "default"
 OWNER_ONLY = 0o600
 UNAUTHORIZED, FORBIDDEN = 401, 403
 _ADVICE = {
@@ -25,17 +27,29 @@ _ADVICE = {
 
 
 def address_of(settings: Settings) -> Address:
-    """Raises NoKey, and InvalidInput for a file that others may read."""
+    """Raises NoKey, and InvalidInput for a profile that is not there or a file that others may read."""
     kept: dict[str, str] = {}
     if settings.server is None or settings.key is None:
-        kept = read_profiles().get(settings.profile, {})
+        kept = _profile(settings.profile)
     url = settings.server or kept.get("server") or SERVER_DEFAULT
     # A key goes only to the server that it was kept for.
     is_its_server = kept.get("server") in (None, url)
     key = settings.key or (kept.get("key") if is_its_server else None)
     if key is None:
-        raise NoKey(url)
+        error = NoKey(url)
+        if not is_its_server:
+            error.add_note(f"The profile {settings.profile!r} in {profile_file()} is for {kept['server']}.")
+        raise error
     return Address(url, key)
+
+
+def _profile(name: str) -> dict[str, str]:
+    """What it keeps: nothing for the default one if there is none. Raises InvalidInput."""
+    profiles = read_profiles()
+    if name not in profiles and name != PROFILE_DEFAULT:
+        known = ", ".join(profiles) or "none"
+        raise InvalidInput("profile", f"there is no profile {name!r} in {profile_file()}. Known: {known}.")
+    return profiles.get(name, {})
 
 
 @contextmanager
@@ -92,7 +106,7 @@ def keep_if_new(name: str, address: Address) -> str:
     try:
         known = read_profiles().get(name)
         if known is None:
-            return f"Kept in {write_profile(name, address)}, so commands find it. Next: gnomon job list"
+            return f"Kept in {write_profile(name, address)}, so commands find it. Next: {program()} job list"
     except (InvalidInput, OSError) as error:
         return f"It is not kept: {error}"
     return (

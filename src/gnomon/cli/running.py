@@ -18,16 +18,16 @@ from gnomon.app.engine import Engine
 from gnomon.app.process import Role, run_alone, run_process, run_until_told
 from gnomon.app.remote import RemoteEngine, running_remotely
 from gnomon.cli.live import live_view
-from gnomon.cli.options import Config, Database, LogFormat, LogLevel, option, start
-from gnomon.cli.profiles import address_of, keep_if_new
+from gnomon.cli.options import Config, Database, LogFormat, LogLevel, option, reading, start
+from gnomon.cli.profiles import address_of, keep_if_new, names_the_key
 from gnomon.cli.talking import KeyOption, ProfileOption, ServerOption
 from gnomon.cli.telling import Nameless, telling
-from gnomon.cli.terminal import Screen, say
+from gnomon.cli.terminal import Screen, program, say
 from gnomon.client.keys import NewKey
 from gnomon.client.places import TaskLookup
 from gnomon.client.remote.wire import Address
 from gnomon.errors import InvalidInput
-from gnomon.settings import Settings, without_password
+from gnomon.settings import Reading, Settings, without_password
 
 logger = logging.getLogger(__name__)
 
@@ -106,7 +106,7 @@ async def _beside_all(
 def _next_step(settings: Settings) -> str:
     if settings.api.port is None:
         return "ready, without an API."
-    return f"ready at {_url_of(settings)}. Next, in another terminal: gnomon job list"
+    return f"ready at {_url_of(settings)}. Next, in another terminal: {program()} job list"
 
 
 def api(
@@ -240,7 +240,7 @@ def worker(
     if server is None:
         _run(settings, Role.WORKER, "worker")
     else:
-        _run_remotely(settings)
+        _run_remotely(settings, reading(server=server, key=key, profile=profile))
 
 
 def _run(settings: Settings, role: Role, name: str) -> None:
@@ -263,7 +263,7 @@ def _probes(engine: Engine | RemoteEngine, settings: Settings) -> AbstractAsyncC
     return probes_of(engine, settings.health)
 
 
-def _run_remotely(settings: Settings) -> None:
+def _run_remotely(settings: Settings, found: Reading) -> None:
     address = address_of(settings)
 
     @asynccontextmanager
@@ -273,7 +273,8 @@ def _run_remotely(settings: Settings) -> None:
             yield
         logger.info("worker has ended")
 
-    asyncio.run(run_until_told(running_remotely(settings, address), beside=beside))
+    with names_the_key(address.url, settings, found):
+        asyncio.run(run_until_told(running_remotely(settings, address), beside=beside))
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ import typer
 from gnomon.cli.exits import FAILED, UNKNOWN
 from gnomon.cli.explaining import show_reasons
 from gnomon.cli.job_options import duration, moment
-from gnomon.cli.naming import run_ids
+from gnomon.cli.naming import job_and_dag_names, run_ids
 from gnomon.cli.showing import Columns, Output, note
 from gnomon.cli.talking import Limit, Talk, path_of, pause, talks
 from gnomon.cli.terminal import json_text, printable, say
@@ -63,7 +63,10 @@ Run = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run.", auto
 def list_runs(
     talk: Talk,
     job: Annotated[
-        str | None, typer.Option(metavar="JOB", help="Only those of this job or workflow.")
+        str | None,
+        typer.Option(
+            metavar="JOB", help="Only those of this job or workflow.", autocompletion=job_and_dag_names
+        ),
     ] = None,
     status: Annotated[str | None, typer.Option(help="QUEUED, RUNNING, FAILED, ...")] = None,
     since: Annotated[

@@ -6,7 +6,8 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, assert_never
 
@@ -15,6 +16,7 @@ from gnomon.cli.terminal import json_text, printable, say, yaml_text
 CELL_LENGTH_MAX = 60  # Where there is no terminal.
 CELL_LENGTH_MIN = 12
 ID_LENGTH, ID_DASHES = 36, 4
+_TIME = re.compile(r"(?P<day>(?P<year>\d{4})-(?P<date>\d\d-\d\d))T(?P<minute>\d\d:\d\d)(?P<second>:\d\d)Z")
 _FRACTION = re.compile(r"(?<=T\d\d:\d\d:\d\d)\.\d+(?=Z|[+-]\d\d:\d\d)")
 
 # The title of a column, and the field it shows or how to find out.
@@ -33,19 +35,24 @@ def show_many(rows: Sequence[Any], columns: Columns, output: Output) -> None:
         show_plain(rows, output)
         return
     cells = [list(columns), *([_cell(_of(row, what)) for what in columns.values()] for row in rows)]
-    widths = _fitted(cells, is_terminal=sys.stdout.isatty())
+    is_terminal = sys.stdout.isatty()
+    if is_terminal and not _fits(cells):
+        today = datetime.now(UTC)
+        cells = [[_short_time(cell, today=f"{today:%Y-%m-%d}") for cell in row] for row in cells]
+    widths = _fitted(cells, is_terminal=is_terminal)
+    length_max = shutil.get_terminal_size().columns if is_terminal else None
     for row in cells:
-        fitted = (_cut(cell, width) for cell, width in zip(row, widths, strict=True))
-        say("  ".join(f"{cell:<{width}}" for cell, width in zip(fitted, widths, strict=True)).rstrip())
+        for text in _lines(row, widths, length_max):
+            say(text)
 
 
 def _fitted(cells: Sequence[Sequence[str]], *, is_terminal: bool) -> list[int]:
     """How wide each column is. On a terminal the longest ones give way; ids are for copying and do not."""
     columns = list(zip(*cells, strict=True))
-    widths = [max(map(len, column)) for column in columns]
+    widths = _widths(cells)
     if not is_terminal:
         return [min(width, CELL_LENGTH_MAX) for width in widths]
-    room = shutil.get_terminal_size().columns - len("  ") * (len(widths) - 1)
+    room = _room(columns=len(widths))
     may_shrink = [at for at, column in enumerate(columns) if not any(map(_is_id, column))]
     while sum(widths) > room and may_shrink:
         widest = max(may_shrink, key=lambda at: widths[at])
@@ -53,6 +60,43 @@ def _fitted(cells: Sequence[Sequence[str]], *, is_terminal: bool) -> list[int]:
             break
         widths[widest] -= 1
     return widths
+
+
+def _fits(cells: Sequence[Sequence[str]]) -> bool:
+    widths = _widths(cells)
+    return sum(widths) <= _room(columns=len(widths))
+
+
+def _widths(cells: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*cells, strict=True)]
+
+
+def _room(*, columns: int) -> int:
+    """For the cells of a row: what the terminal has without the gaps."""
+    return shutil.get_terminal_size().columns - len("  ") * (columns - 1)
+
+
+def _short_time(cell: str, *, today: str) -> str:
+    """An instant in at most CELL_LENGTH_MIN characters, so that it is not cut. Other cells stay."""
+    found = _TIME.fullmatch(cell)
+    if found is None:
+        return cell
+    if found["day"] == today:
+        return f"{found['minute']}{found['second']}Z"
+    return f"{found['date']} {found['minute']}Z" if found["year"] == today[:4] else found["day"]
+
+
+def _lines(row: Sequence[str], widths: Sequence[int], length_max: int | None) -> Iterator[str]:
+    """A row. What does not fit into one line goes on below, cell by cell."""
+    text = ""
+    for cell, width in zip(row, widths, strict=True):
+        piece = f"{_cut(cell, width):<{width}}"
+        if text and length_max is not None and len(f"{text}  {piece}") > length_max:
+            yield text.rstrip()
+            text = ""
+            piece = f"  {piece}"
+        text = f"{text}  {piece}" if text else piece
+    yield text.rstrip()
 
 
 def _is_id(cell: str) -> bool:

@@ -15,13 +15,13 @@ from uuid import UUID
 
 import typer
 
-from gnomon.cli.naming import did_you_mean, job_names
+from gnomon.cli.naming import did_you_mean, guessing, job_names
 from gnomon.cli.options import chosen, option
 from gnomon.cli.profiles import address_of, names_the_key
 from gnomon.cli.showing import Columns, Output, note, show_many, show_one
 from gnomon.cli.terminal import Screen, ask
 from gnomon.client.remote.server import Server
-from gnomon.errors import DagNotFound, GnomonError, JobNotFound
+from gnomon.errors import DagNotFound, JobNotFound
 
 ServerOption = Annotated[str | None, option("server", "URL")]
 KeyOption = Annotated[str | None, option("key", "KEY")]
@@ -106,12 +106,6 @@ class Talk:
             return
         with console.status(words):
             yield
-
-
-def guessing(error: GnomonError, guess: str | None) -> GnomonError:
-    if guess is not None:
-        error.add_note(guess)
-    return error
 
 
 def path_of(*parts: str) -> str:

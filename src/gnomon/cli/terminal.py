@@ -7,7 +7,11 @@ its escape, such as `\\x1b`. Line ends and tabs pass; a text of one line makes t
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
+from shutil import which
 
 import msgspec
 import typer
@@ -20,6 +24,12 @@ _LAYOUT = "\n\t"
 
 def say(text: str = "", *, err: bool = False, nl: bool = True) -> None:
     typer.echo(visible(text), err=err, nl=nl)
+
+
+def program() -> str:
+    """How to call it from here: by its path, where the shell does not find it by its name."""
+    called = sys.argv[0]
+    return "gnomon" if Path(called).name != "gnomon" or which("gnomon") else shlex.quote(called)
 
 
 def ask(question: str) -> None:

@@ -10,16 +10,23 @@ from gnomon.cli.graphs import COLOURS, PLAIN
 from gnomon.cli.terminal import Screen, printable
 from gnomon.core.graph import Graph
 
-INDENT_MAX = 30  # Levels. Deeper ones stand in one column, with their number.
+INDENT_MAX = 30  # Levels. Deeper ones stand in one column and name what they wait for.
+INDENT_LENGTH = 4
+NAME_LENGTH = 32  # What a line of the deepest level has room for, on a terminal that is narrow.
 
 
 def print_tree(graph: Graph, statuses: Mapping[str, str], fan_outs: Collection[str]) -> None:
     screen = Screen(highlight=False, soft_wrap=True)
-    for line in tree_of(graph, statuses, fan_outs):
+    indent_max = INDENT_MAX
+    if screen.is_terminal:
+        indent_max = min(INDENT_MAX, max(1, (screen.width - NAME_LENGTH) // INDENT_LENGTH))
+    for line in tree_of(graph, statuses, fan_outs, indent_max=indent_max):
         screen.print(line)
 
 
-def tree_of(graph: Graph, statuses: Mapping[str, str], fan_outs: Collection[str]) -> Iterator[Text]:
+def tree_of(
+    graph: Graph, statuses: Mapping[str, str], fan_outs: Collection[str], *, indent_max: int = INDENT_MAX
+) -> Iterator[Text]:
     """A task that waits for several stands below the last of them; below the others an arrow names it."""
     levels = {task: number for number, level in enumerate(graph.levels()) for task in level}
     # By a stack, not by calls: a chain may be as long as a workflow may be.
@@ -30,9 +37,10 @@ def tree_of(graph: Graph, statuses: Mapping[str, str], fan_outs: Collection[str]
         if not is_whole:
             yield line.append(f"{printable(graph.names[task])} …", "dim")
             continue
-        yield line.append(_told(graph, task, statuses, fan_outs))
+        is_deep = levels[task] > indent_max
+        yield line.append(_told(graph, task, statuses, fan_outs, names_parents=is_deep))
         inner = lead + {"": "", "├─▶ ": "│   ", "└─▶ ": "    "}[branch]
-        if levels[task] >= INDENT_MAX:
+        if levels[task] >= indent_max:
             inner = lead
         children = graph.children[task]
         below = [
@@ -47,7 +55,15 @@ def _home(graph: Graph, levels: Mapping[int, int], task: int) -> int:
     return max(graph.parents[task], key=lambda parent: (levels[parent], parent))
 
 
-def _told(graph: Graph, task: int, statuses: Mapping[str, str], fan_outs: Collection[str]) -> Text:
+def _told(
+    graph: Graph,
+    task: int,
+    statuses: Mapping[str, str],
+    fan_outs: Collection[str],
+    *,
+    names_parents: bool,
+) -> Text:
+    """`names_parents`: also if there is only one, since it is not drawn above."""
     name = graph.names[task]
     status = statuses.get(name, "")
     text = Text(printable(name), style=COLOURS.get(status, PLAIN)[0])
@@ -55,7 +71,7 @@ def _told(graph: Graph, task: int, statuses: Mapping[str, str], fan_outs: Collec
         text.append(" ×N", "bold")
     if status:
         text.append(f"  {status}")
-    if len(graph.parents[task]) > 1:
+    if names_parents or len(graph.parents[task]) > 1:
         waits_for = ", ".join(printable(graph.names[parent]) for parent in graph.parents[task])
         text.append(f"  (after {waits_for})", "dim")
     return text

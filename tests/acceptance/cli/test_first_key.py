@@ -53,3 +53,28 @@ def test_a_refused_key_names_server_and_origin_and_what_to_do(desk: Desk) -> Non
     refused = desk("job", "list", "--profile", "old", exit_code=6, GNOMON_KEY="").stderr
     assert "the key is from the profile 'old' in " in refused
     assert wrong not in refused
+
+    refused = desk("worker", "--server", desk.url, exit_code=6, GNOMON_KEY=wrong).stderr
+    assert f"The server is {desk.url}; the key is from the environment variable GNOMON_KEY." in refused
+
+
+def test_the_next_step_can_be_pasted_where_the_program_is_not_on_the_path(tmp_path: Path) -> None:
+    called = """
+import sys
+from gnomon.cli.terminal import program
+sys.argv = [sys.argv[1]]
+print(program())
+"""
+    for path, word in (
+        (".venv/bin/gnomon", ".venv/bin/gnomon"),
+        ("a b/gnomon", "'a b/gnomon'"),
+        ("x.py", "gnomon"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", called, path],
+            env={"PATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout == f"{word}\n"

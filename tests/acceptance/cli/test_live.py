@@ -70,19 +70,21 @@ def test_a_drained_worker_takes_nothing_new_until_it_is_undrained(desk: Desk) ->
     assert "[WORKER_NOT_FOUND]" in desk("workers", "drain", "nobody", exit_code=4).stderr
 
 
-def test_a_shell_completes_commands_and_options() -> None:
-    def offered(*words: str) -> set[str]:
-        path = f"{GNOMON.parent}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(
-            ["bash", "-c", COMPLETE, "bash", *words],
-            env=os.environ | {"PATH": path},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stderr == ""
-        return set(done.stdout.split())
+def offered(*words: str) -> set[str]:
+    """What bash proposes for the last of these words."""
+    path = f"{GNOMON.parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", COMPLETE, "bash", *words],
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    return set(done.stdout.split())
 
+
+def test_a_shell_completes_commands_and_options() -> None:
     assert {"job", "run", "dlq", "workers", "key"} <= offered("gnomon", "")
     assert offered("gnomon", "job", "tri") == {"trigger"}
     assert "--follow" in offered("gnomon", "run", "logs", "--f")

@@ -7,6 +7,7 @@ import pytest
 
 from gnomon.cli.naming import dag_names, job_names
 from tests.acceptance.cli.conftest import Desk
+from tests.acceptance.cli.test_live import offered
 
 FLOW = """
 name: nightly-flow
@@ -37,3 +38,50 @@ def test_names_are_completed_and_guessed_and_a_workflow_is_waited_for(
     assert desk.json("dag", "trigger", "nightly-flow", "--wait")["status"] == "COMPLETED"
     assert desk.json("dag", "graph", "nightly-flow")["edges"] == [["first", "second"]]
     assert desk("dag", "graph", "nightly-flow").stdout.splitlines() == ["first", "└─▶ second"]
+
+
+def test_a_name_that_a_shell_would_not_take_as_it_is_is_never_proposed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("odd-$(id)", "odd-`id`", "odd;id", "odd-*", "odd one", "odd'", "odd\x1b[31m", "odd:ünï"):
+        desk("job", "create", name, "--kind", "dummy", "--payload", "{}")
+    for name, value in {"SERVER": desk.url, "KEY": desk.key}.items():
+        monkeypatch.setenv(f"GNOMON_{name}", value)
+    context = click.Context(click.Command("show"))
+    assert job_names(context, "odd") == ["odd:ünï"]
+    assert job_names(context, "odd-$") == []
+
+
+def test_whatever_is_named_is_completed_and_calendars_and_workers_are_guessed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flow = FLOW.replace("nightly-flow", "whatever-flow")
+    (desk.folder / "whatever.yaml").write_text(flow)
+    applied = desk("dag", "apply", "whatever.yaml").stdout
+    assert "\ntasks            2\n" in applied
+    assert "task_id" not in applied
+    desk("job", "create", "whatever-job", "--kind", "dummy", "--payload", "{}")
+    desk("calendar", "set", "whatever-days", "2030-01-01")
+    run = desk.json("dag", "trigger", "whatever-flow", "--wait")["dag_run_id"]
+    [worker] = [one["worker_id"] for one in desk.json("workers", "list") if one["status"] != "DEAD"]
+
+    for name, value in {"SERVER": desk.url, "KEY": desk.key}.items():
+        monkeypatch.setenv(f"GNOMON_{name}", value)
+    for words, incomplete, proposed in (
+        (["run", "list", "--job"], "whatever-", ["whatever-job", "whatever-flow"]),
+        (["dlq", "list", "--job"], "whatever-", ["whatever-job", "whatever-flow"]),
+        (["job", "create", "x", "--after"], "whatever-", ["whatever-job"]),
+        (["job", "preview"], "whatever-", ["whatever-job"]),
+        (["dag-run", "show"], run[:30], [run]),
+        (["dag", "graph", "whatever-flow", "--run"], run[:30], [run]),
+        (["calendar", "show"], "whatever-", ["whatever-days"]),
+        (["workers", "drain"], worker[:-1], [worker]),
+    ):
+        assert offered("gnomon", *words, incomplete) == set(proposed), words
+
+    for words, guess in (
+        (["calendar", "show", "whatever-day"], "whatever-days"),
+        (["calendar", "delete", "whatever-day", "--yes"], "whatever-days"),
+        (["workers", "show", f"{worker}x"], worker),
+    ):
+        assert f"Did you mean {guess!r}?" in desk(*words, exit_code=4).stderr

@@ -31,7 +31,16 @@ def test_a_key_is_kept_in_a_file_for_its_owner_and_used_from_there(desk: Desk) -
     desk("job", "list", **nothing)
     # The key of one server is not sent to another.
     elsewhere = f"http://127.0.0.1:{free_port()}"
-    assert "There is no API key" in desk("job", "list", "--server", elsewhere, exit_code=6, **nothing).stderr
+    refused = desk("job", "list", "--server", elsewhere, exit_code=6, **nothing).stderr
+    assert f"There is no API key for {elsewhere}. Set GNOMON_KEY, or run `gnomon login --server" in refused
+    assert f"The profile 'default' in {path} is for {desk.url}." in refused
+    # A profile that is mistyped does not send the key of the environment to the default server.
+    mistyped = {"GNOMON_SERVER": "", "GNOMON_KEY": desk.key}
+    refused = desk("job", "list", "--profile", "wrnog", exit_code=2, **mistyped).stderr
+    assert f"there is no profile 'wrnog' in {path}. Known: default, wrong." in refused
+    for empty in ("", "\n", "gnm_x y\n"):
+        told = desk("login", "--server", desk.url, stdin=empty, exit_code=2, **nothing).stderr
+        assert "key: is not an API key" in told
 
 
 def test_errors_are_one_line_with_code_and_request_and_an_exit_code(desk: Desk) -> None:

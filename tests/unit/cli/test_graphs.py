@@ -60,3 +60,13 @@ def test_a_tree_shows_every_edge_once_and_marks_fan_outs() -> None:
 def test_a_chain_of_thousands_is_drawn() -> None:
     chain = [{"name": str(n), "depends_on": [str(n - 1)] if n else []} for n in range(5000)]
     assert len(list(tree_of(graph_of(chain), {}, ()))) == 5000
+
+
+def test_below_the_last_level_that_is_indented_a_task_names_what_it_waits_for() -> None:
+    chain = [{"name": name, "depends_on": before} for name, *before in ("a", "ba", "cb", "db")]
+    assert [line.plain for line in tree_of(graph_of(chain), {}, (), indent_max=1)] == [
+        "a",
+        "└─▶ b",
+        "├─▶ c  (after b)",
+        "└─▶ d  (after b)",
+    ]

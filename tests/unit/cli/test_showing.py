@@ -14,7 +14,7 @@ from gnomon.cli.applying import _show, changes_between
 from gnomon.cli.exits import line
 from gnomon.cli.graphs import graph_of, mermaid_of, svg_of
 from gnomon.cli.runs import _tell
-from gnomon.cli.showing import Output, _fitted, show_many, show_one
+from gnomon.cli.showing import CELL_LENGTH_MIN, Output, _fitted, _short_time, show_many, show_one
 from gnomon.cli.steps import Action, Step
 from gnomon.cli.talking import Talk
 from gnomon.cli.terminal import Screen, json_text, printable, visible, yaml_text
@@ -99,3 +99,41 @@ def test_a_table_uses_the_width_of_the_terminal_and_keeps_ids_whole(monkeypatch:
         monkeypatch.setenv("COLUMNS", str(columns))
         assert _fitted(cells, is_terminal=True) == [36, min(200, columns - 38)]
     assert _fitted(cells, is_terminal=False) == [36, 60]
+
+
+def test_where_there_is_little_room_a_time_becomes_shorter_and_is_not_cut() -> None:
+    for time, short in {
+        "2030-05-06T07:08:09Z": "07:08:09Z",
+        "2030-05-07T07:08:09Z": "05-07 07:08Z",
+        "2031-05-06T07:08:09Z": "2031-05-06",
+        "2030-05-06T07:08:09+02:00": "2030-05-06T07:08:09+02:00",
+        "once, 2030-05-06T07:08:09Z": "once, 2030-05-06T07:08:09Z",
+    }.items():
+        assert _short_time(time, today="2030-05-06") == short
+        assert len(short) <= CELL_LENGTH_MIN or short == time
+
+
+def test_a_table_that_does_not_fit_has_short_times(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    rows = [{"id": "0198c5a2-0000-7000-8000-000000000000", "at": "1999-05-06T07:08:09.123Z"}]
+    for columns, time in ((58, "1999-05-06T07:08:09Z"), (57, "1999-05-06")):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        show_many(rows, {"ID": "id", "AT": "at"}, Output.TABLE)
+        assert capsys.readouterr().out.splitlines()[1] == f"{rows[0]['id']}  {time}"
+
+
+def test_a_row_that_is_too_long_for_the_terminal_goes_on_below_between_two_cells(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "50")
+    row = {"id": "0198c5a2-0000-7000-8000-000000000000", "status": "COMPLETED", "more": "ab"}
+    show_many([row], {"ID": "id", "STATUS": "status", "MORE": "more"}, Output.TABLE)
+    assert capsys.readouterr().out.splitlines() == [
+        f"{'ID':<36}  STATUS",
+        "  MORE",
+        f"{row['id']}  COMPLETED",
+        "  ab",
+    ]

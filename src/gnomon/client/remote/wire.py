@@ -32,7 +32,7 @@ class Address(NamedTuple):
             raise InvalidInput(
                 "server", f"{self.url!r} is not an address such as https://gnomon.example:8484."
             )
-        if not self.key.isascii() or not self.key.isprintable():
+        if not self.key or not self.key.isascii() or not self.key.isprintable() or " " in self.key:
             raise InvalidInput("key", "is not an API key: those begin with gnm_.")
 
 
