@@ -32,7 +32,7 @@ def exit_code(error: GnomonError) -> int:
     """2 where the call must be changed: it was wrong, or what it asks for is taken. Else 1.
 
     Of those that talk to a server: 4 for what it does not have, 5 if it does not answer, 6 for a key that is
-    missing or does not do.
+    missing or is not accepted.
     """
     match error:
         case ServerRefused():

@@ -170,7 +170,7 @@ def _give_up(book: Book, event: GiveUp) -> None:
     for child in {child for task in event.after for child in book.plan.graph.children[task]}:
         if book.tasks[child].status is TaskStatus.WAITING:
             book.failures[child] = Failure(
-                "internal_error", "It could not begin, because of a mistake of ours. The log has more."
+                "internal_error", "It could not begin: an internal error. The log has more."
             )
             book.put(child, book.tasks[child])
     book.sweep(_R.FAILED)
@@ -180,7 +180,7 @@ def why_given_up(plan: Plan, run: RunState) -> Failure | None:
     """Of a run that has ended. Where the strategy stops nothing, only a mistake of ours can have."""
     if run.ends_as is not _R.FAILED or _is_strict(plan):
         return None
-    return Failure("internal_error", "It could not go on, because of a mistake of ours. The log has more.")
+    return Failure("internal_error", "It could not go on: an internal error. The log has more.")
 
 
 def _end_item(book: Book, event: Ended) -> None:

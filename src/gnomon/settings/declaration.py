@@ -180,7 +180,7 @@ class HandlerSettings:
     script_user: str | None = setting(
         Maybe("auto", NAME),
         None,
-        "Who runs scripts. With auto: nobody if the worker is root, else the worker's own user.",
+        "The user that runs scripts. With auto: nobody if the worker is root, else the worker's own user.",
         key="script.user",
     )
     script_folder: Path | None = setting(
@@ -262,12 +262,12 @@ class Settings:
         key="poll_seconds",
     )
     server: str | None = setting(
-        Maybe("auto", URL), None, "The server that commands talk to. With auto, the profile says it."
+        Maybe("auto", URL), None, "The server that commands talk to. With auto: that of the profile."
     )
     key: str | None = setting(
         Maybe("auto", Secret("an API key, which begins with gnm_")),
         None,
-        "The API key for that server. With auto, the profile says it.",
+        "The API key for that server. With auto: that of the profile.",
         in_file=False,
     )
     profile: str = setting(NAME, "default", "Which profile of the profile file to use.", in_file=False)

@@ -128,7 +128,7 @@ def _failure(error: Exception) -> Failure:
         return Failure("unreadable_dag", f"It could not begin: {error}")
     if isinstance(error, InvalidInput):
         return Failure("invalid_config", f"It could not begin: {error}")
-    return Failure("internal_error", "It could not begin, because of a mistake of ours. The log has more.")
+    return Failure("internal_error", "It could not begin: an internal error. The log has more.")
 
 
 def _outer(row: Row) -> Outer | None:
