@@ -92,7 +92,7 @@ def plan_of(server: Server, manifest: Manifest, *, adopt: bool, prune: bool) -> 
         job = _own(by_name, form, manifest, adopt=adopt, section=JOBS)
         if job is None:
             fires = fires_of(server, form["name"], wanted["schedule"], closed)
-            steps.append(Step(Action.CREATE, form["name"], body=marked, fires_added=fires))
+            steps.append(Step(Action.CREATE, form["name"], body=marked, fires_added=fires.first))
             continue
         step = _change(server, job, current_shape(job, names), wanted, closed)
         if step.action is Action.CHANGE and ALLOWED in form:
@@ -170,7 +170,8 @@ def _change(
 
 
 def _pruning(server: Server, job: Mapping[str, Any]) -> Step:
-    return Step(Action.PRUNE, job["name"], kept=job, fires_removed=next_fires(server, job, job["job_id"]))
+    fires = next_fires(server, job, job["job_id"])
+    return Step(Action.PRUNE, job["name"], kept=job, fires_removed=fires.first)
 
 
 def _section(document: Mapping[str, Any], section: str) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ def workflow_step(
     schedule = dict(to_document(_read(form).schedule))
     if dag is None:
         fires = fires_of(server, form["name"], schedule, closed)
-        return Step(Action.CREATE, form["name"], dict(form), fires_added=fires, noun=Noun.WORKFLOW)
+        return Step(Action.CREATE, form["name"], dict(form), fires_added=fires.first, noun=Noun.WORKFLOW)
     before = definition_of(server, dag)
     changes = _changes(before, dict(form))
     if not changes:
@@ -39,7 +39,7 @@ def workflow_step(
 
 def workflow_pruning(server: Server, dag: Mapping[str, Any]) -> Step:
     fires = next_fires(server, dag, dag["dag_id"])
-    return Step(Action.PRUNE, dag["name"], kept=dag, fires_removed=fires, noun=Noun.WORKFLOW)
+    return Step(Action.PRUNE, dag["name"], kept=dag, fires_removed=fires.first, noun=Noun.WORKFLOW)
 
 
 def definition_of(server: Server, dag: Mapping[str, Any]) -> dict[str, Any]:
