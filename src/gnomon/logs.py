@@ -31,9 +31,6 @@ REQUEST_ID: ContextVar[str | None] = ContextVar("gnomon_request_id", default=Non
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _RESERVED = frozenset({"time", "level", "logger", "message", "exception", "stack"})
 _COLOURS = {logging.DEBUG: "2", logging.INFO: "32", logging.WARNING: "33", logging.ERROR: "31"}
-# What could break a line or steer a terminal, spelled out.
-_CONTROLS = {code: ascii(chr(code))[1:-1] for code in (*range(32), *range(127, 160), 0x2028, 0x2029)}
-_CONTROLS_BUT_LINE_ENDS = {code: spelled for code, spelled in _CONTROLS.items() if code not in (9, 10)}
 
 
 class LogFormat(StrEnum):
@@ -111,13 +108,11 @@ class HumanLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         when = _time(record).strftime("%H:%M:%S.%f")[:-3] + "Z"
         logger = record.name.rpartition(".")[2]
-        words = [when, self.level(record), logger, _message(record).translate(_CONTROLS)]
-        words += [f"{key.translate(_CONTROLS)}={_shown(value)}" for key, value in _context(record).items()]
+        words = [when, self.level(record), logger, _harmless(_message(record))]
+        words += [f"{_harmless(key)}={_shown(value)}" for key, value in _context(record).items()]
         below = [self.formatException(record.exc_info)] if record.exc_info else []
         below += [record.stack_info] if record.stack_info else []
-        return "\n".join(
-            [" ".join(words), *(_text(text).translate(_CONTROLS_BUT_LINE_ENDS) for text in below)]
-        )
+        return "\n".join([" ".join(words), *(_harmless(_text(text), but="\t\n") for text in below)])
 
     def level(self, record: logging.LogRecord) -> str:
         return f"{record.levelname:<7}"
@@ -217,4 +212,11 @@ def _shown(value: JSON) -> str:
     """A value of the context in one word, quoted where it would not be one."""
     if isinstance(value, str) and value.isprintable() and value and not set(value) & set(" =\"'"):
         return value
-    return json.dumps(value, ensure_ascii=False).translate(_CONTROLS)
+    return _harmless(json.dumps(value, ensure_ascii=False))
+
+
+def _harmless(text: str, *, but: str = "") -> str:
+    """With what could break a line, steer a terminal or turn the order of letters around spelled out."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() or one in but else ascii(one)[1:-1] for one in text)

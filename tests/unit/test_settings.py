@@ -197,6 +197,14 @@ def test_a_bad_value_is_told_with_its_origin_and_what_is_accepted(
     assert refused.value.details["field"] == refused.value.field
 
 
+def test_a_password_in_the_address_of_a_server_is_refused_and_not_shown(tmp_path: Path) -> None:
+    """It would be in the list of processes and in the log, and the API takes a key and no password."""
+    with pytest.raises(InvalidSetting) as refused:
+        reading(tmp_path, {"server": "http://ada:s3cret@gnomon.example"}).settings()
+    assert "s3cret" not in str(refused.value)
+    assert "without user and password" in str(refused.value)
+
+
 @pytest.mark.parametrize("value", ["true", "[1]", "{}", "1979-05-27", "inf", "[[]]", "-1"])
 @pytest.mark.parametrize("row", [row for row in TABLE if row.in_file], ids=lambda row: str(row.key))
 def test_no_value_of_toml_raises_anything_but_a_mistake(tmp_path: Path, row: Declared, value: str) -> None:

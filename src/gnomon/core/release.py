@@ -143,7 +143,8 @@ def _items(fan_out: FanOut, payload: Document, values: Known, room: Room) -> tup
     if len(items) > fan_out.items_max:
         raise InvalidInput("fan_out.over", f"{len(items)} items; at most {fan_out.items_max} are allowed.")
     least = max(ITEM_BYTES_MIN, _size_bytes_min(payload))
-    _check_fan_out(least * len(items), least)
+    why = f" Each counts as at least {least}: {ITEM_BYTES_MIN}, or {REFERENCE_BYTES_MIN} for each reference."
+    _check_fan_out(least * len(items), why=why)
     room.check(least * len(items))
     payloads, size, template = list[Document](), 0, payload.value
     for index, item in enumerate(items):
@@ -151,18 +152,13 @@ def _items(fan_out: FanOut, payload: Document, values: Known, room: Room) -> tup
         counted = max(least, len(payloads[-1].text))
         room.take(counted)
         size += counted
-        _check_fan_out(size, least)
+        _check_fan_out(size)
     return tuple(payloads)
 
 
-def _check_fan_out(size_bytes: int, least: int) -> None:
+def _check_fan_out(size_bytes: int, *, why: str = "") -> None:
     if size_bytes > FAN_OUT_BYTES_MAX:
-        raise InvalidInput(
-            "fan_out",
-            f"its payloads are together more than {FAN_OUT_BYTES_MAX} bytes. "
-            f"Each counts as at least {least}: {ITEM_BYTES_MIN}, or {REFERENCE_BYTES_MIN} for each reference "
-            "in it.",
-        )
+        raise InvalidInput("fan_out", f"its payloads are together more than {FAN_OUT_BYTES_MAX} bytes.{why}")
 
 
 def _given(template: Document, values: Known, room: Room, *, field: str = "payload") -> Document:

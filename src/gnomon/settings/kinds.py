@@ -128,9 +128,13 @@ class Text(Kind[str]):
             raise ValueError(written)
         return text
 
+    def quote(self, written: object) -> str:
+        return Kind.quote(self, without_password(written) if isinstance(written, str) else written)
+
 
 URL = Text(
-    "an address such as https://gnomon.example:8484", re.compile(r"(?i)https?://[^\s/?#]+(/[^\s?#]*)?")
+    "an address such as https://gnomon.example:8484, without user and password",
+    re.compile(r"(?i)https?://[^\s/?#@]+(/[^\s?#]*)?"),
 )
 NAME = Text(f"a name of at most {NAME_LENGTH_MAX} characters", re.compile(f".{{1,{NAME_LENGTH_MAX}}}"))
 APP = Text("a module and what is in it, such as shop.jobs:app", re.compile(rf"{_DOTTED}:{_DOTTED}"))

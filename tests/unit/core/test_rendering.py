@@ -124,7 +124,7 @@ def test_references_to_next_to_nothing_are_counted_before_they_are_rendered() ->
     assert not changes.releases
     assert changes.failures[0].message == (
         f"fan_out: its payloads are together more than {FAN_OUT_BYTES_MAX} bytes. "
-        "Each counts as at least 64000: 512, or 64 for each reference in it."
+        "Each counts as at least 64000: 512, or 64 for each reference."
     )
 
 
