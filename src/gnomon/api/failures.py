@@ -124,7 +124,8 @@ def _invalid(request: Request[Any, Any, Any], error: ValidationException) -> Inv
             return InvalidInput("body", "is missing; send a JSON object.")
         parameter = request.route_handler.parsed_fn_signature.parameters.get(name)
         words = [] if parameter is None else allowed(parameter.annotation, "")
-        return InvalidInput(name, f"{extra[0].get('message', '')}{one_of(words)}")
+        said = getattr(parameter and parameter.kwarg_definition, "name", None) or name
+        return InvalidInput(said, f"{extra[0].get('message', '')}{one_of(words)}")
     return InvalidInput("request", "does not fit this call.")
 
 

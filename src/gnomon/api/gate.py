@@ -111,13 +111,17 @@ def _asked(scope: Any) -> _Asked:
 
 
 def _check_query(scope: Any, known: frozenset[str]) -> None:
-    """A filter that is misspelt would otherwise be no filter at all."""
+    """A filter that is misspelt would otherwise be no filter at all, and one of two would not count."""
     query: bytes = scope.get("query_string", b"")
     if not query:
         return
     if len(query) > QUERY_BYTES_MAX:
         raise InvalidInput("query", f"longer than {QUERY_BYTES_MAX} bytes.")
+    seen: set[str] = set()
     for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         if name not in known:
             accepted = ", ".join(sorted(known)) or "nothing"
             raise InvalidInput(name[:100], f"is not a parameter of this call. Accepted: {accepted}.")
+        if name in seen:
+            raise InvalidInput(name, "is there twice.")
+        seen.add(name)

@@ -101,7 +101,7 @@ def calendar_name(text: str) -> str:
 
 
 def new_calendar_name(text: str) -> str:
-    """Raises InvalidInput for a text that cannot be a name: a calendar that is being made is not looked for."""
+    """Raises InvalidInput for a text that cannot be a name."""
     name = unquote(text)
     check_name(name, field="name")
     return name

@@ -263,7 +263,8 @@ async def test_26_an_id_that_cannot_exist(office: Office, id: str) -> None:
 @pytest.mark.parametrize(
     "query",
     ["limit=-1", "limit=0", "limit=1e9", "limit=1000000000", "limit=abc", "cursor=garbage", "cursor=%ff",
-     "sort=password", "status=x", "type=x", "next_run_before=x", "limit=1&limit=x", "name=", "tag=%00"],
+     "sort=password", "status=x", "type=x", "next_run_before=x", "limit=1&limit=x", "name=", "tag=%00",
+     "tag=a&tag=b", "limit=1&limit=1"],
 )  # fmt: skip
 async def test_27_a_query_that_makes_no_sense(office: Office, query: str) -> None:
     await office.job()

@@ -109,6 +109,16 @@ async def test_a_field_of_a_task_is_named_in_the_words_of_the_caller(
     assert (await details(office, "/v1/dags", form))["field"] == field
 
 
+async def test_a_parameter_is_named_as_the_caller_wrote_it(office: Office) -> None:
+    task = {"name": "a", "kind": "report"}
+    dag = (await office.http.post("/v1/dags", json={"name": "dag", "tasks": [task]})).json()["dag_id"]
+
+    for name in ("from", "to"):
+        refused = await office.http.get(f"/v1/dags/{dag}/diff", params={name: "first"})
+        assert problem(refused) == (400, "INVALID_INPUT")
+        assert refused.json()["error"]["details"]["field"] == name
+
+
 @pytest.mark.parametrize(
     ("wish", "field"),
     [
