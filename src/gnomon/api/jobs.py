@@ -86,8 +86,8 @@ async def create_jobs(data: JSONBody[NewJobs], request: Call) -> JobsMade:
     for number, form in enumerate(data.jobs):
         with at(number):
             drafts.append(await draft_of(form, resolve, now=began))
-    await request.verbs.jobs.check(drafts, at)
-    jobs = await request.verbs.jobs.create_many(drafts, idempotency=await request.idempotency())
+    idempotency = await request.idempotency()
+    jobs = await request.verbs.jobs.create_many(drafts, idempotency=idempotency, at=at)
     return JobsMade(jobs=await answers(jobs, request, since=began))
 
 

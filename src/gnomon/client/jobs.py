@@ -65,13 +65,20 @@ class Jobs:
         return job
 
     async def create_many(
-        self, drafts: Sequence[Draft], *, idempotency: Idempotency | None = None
+        self,
+        drafts: Sequence[Draft],
+        *,
+        idempotency: Idempotency | None = None,
+        at: Callable[[int], At] = _here,
     ) -> Sequence[Job]:
-        """Create all or none."""
-        await self.check(drafts)
+        """Create all or none. A draft is looked at inside of `at` with its number."""
+        await self.check(drafts, at)
         await self._check_calendars({draft.definition.schedule.calendar for draft in drafts})
         now = self._own.clock.now()
-        new = [self._new(draft, now=now) for draft in drafts]
+        new = []
+        for number, draft in enumerate(drafts):
+            with at(number):
+                new.append(self._new(draft, now=now))
         jobs = await self._jobs.create(new, now=now, idempotency=idempotency)
         if any(job.next_run_time is not None for job in jobs):
             self._own.announce(Topic.SCHEDULE)

@@ -94,6 +94,25 @@ async def test_a_field_is_named_in_the_words_of_the_caller(
     assert (await details(office, "/v1/jobs/batch", {"jobs": [job]}))["field"] == f"jobs[0].{field}"
 
 
+async def test_an_expression_whose_years_have_passed_is_named_in_the_words_of_the_caller(
+    office: Office,
+) -> None:
+    past, task = "0 0 0 1 1 * 2020", {"name": "a", "kind": "report"}
+    job, dag = {"name": "job", "kind": "report"}, {"name": "dag", "tasks": [task]}
+    made = (await office.http.post("/v1/dags", json={**dag, "name": "made"})).json()["dag_id"]
+    jobs = {"jobs": [job, {**job, "name": "b", "schedule": {"type": "cron", "expression": past}}]}
+
+    assert (await details(office, "/v1/jobs", {**job, "cron_expression": past}))["field"] == "cron_expression"
+    assert (await details(office, "/v1/jobs/batch", jobs))["field"] == "jobs[1].schedule.expression"
+    for form, field in (
+        ({**dag, "cron_expression": past}, "cron_expression"),
+        ({**dag, "schedule": {"type": "cron", "cron": past}}, "schedule.cron"),
+    ):
+        assert (await details(office, "/v1/dags", form))["field"] == field
+        changed = await office.http.put(f"/v1/dags/{made}", json=form)
+        assert changed.json()["error"]["details"]["field"] == field
+
+
 @pytest.mark.parametrize(
     ("task", "field"),
     [
