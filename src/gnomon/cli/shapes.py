@@ -11,7 +11,7 @@ from typing import Any
 
 from gnomon.core.instants import INSTANT_MIN, seconds_of
 from gnomon.core.job import Definition
-from gnomon.core.schedule import Schedule
+from gnomon.core.schedule import CronTiming, Schedule
 from gnomon.core.schedule_document import to_document
 
 # Second words for what is said already.
@@ -68,7 +68,7 @@ def form_of(shape: Shape, *, name: str) -> dict[str, Any]:
     """The shortest form that comes to this shape: what is as the default says is not said."""
     default = _defined(Definition(shape["kind"])) | {"tags": [], "dependencies": []}
     form: dict[str, Any] = {"name": name, "kind": shape["kind"]}
-    usual = to_document(Schedule())
+    usual = _without(to_document(Schedule(CronTiming("@daily"))), ("cron",))
     form |= {
         word: value
         for word, value in shape["schedule"].items()

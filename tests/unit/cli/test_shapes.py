@@ -30,6 +30,12 @@ def test_the_shortest_form_of_a_shape_has_that_shape(form: dict[str, Any]) -> No
     assert form_of(wanted_shape(short), name="a") == short
 
 
+def test_what_is_as_the_default_says_is_not_said() -> None:
+    form = {"name": "a", "kind": "x", "cron": "@daily"}
+    usual = {"timezone": "UTC", "gap": "shift", "fold": "first", "priority": 5, "overlap_policy": "allow"}
+    assert form_of(wanted_shape(form | usual), name="a") == form
+
+
 def test_what_a_schedule_no_longer_says_is_taken_back() -> None:
     before = wanted_shape({"name": "a", "kind": "x", "cron": "0 9 * * *", "max_runs": 3})
     after = wanted_shape({"name": "a", "kind": "x", "cron": "0 10 * * *"})
