@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -127,6 +128,9 @@ def gnomon(
 
 def main() -> None:
     os.umask(OWNER_ONLY)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # A terminal without UTF-8 shows escapes.
+            stream.reconfigure(errors="backslashreplace")
     for warning in hide_secrets(sys.argv):
         note(f"warning: {warning}")
     try:

@@ -24,6 +24,7 @@ app = typer.Typer(
 
 LOOK_AGAIN_SECONDS = 0.5
 TASKS_PER_PAGE = 1000
+FAILED_TOLD_MAX = 5
 DAG_RUNS: Columns = {
     "RUN": "dag_run_id",
     "STATUS": "status",
@@ -185,7 +186,10 @@ def approve(
 
 
 def wait_for_run(talk: Talk, run: str) -> None:
-    """Shows it when it has ended, and exits unless it completed. Says on stderr what it waits for."""
+    """Shows it when it has ended, and exits unless it completed.
+
+    Says on stderr what it waits for, and which tasks failed.
+    """
     said: list[str] = []
     with talk.working(f"waiting for run {run}"):
         while not RunStatus((found := talk.server.get(path_of("dag-runs", run)))["status"]).is_final:
@@ -193,6 +197,10 @@ def wait_for_run(talk: Talk, run: str) -> None:
             pause(LOOK_AGAIN_SECONDS)
     talk.show(found)
     if found["status"] != RunStatus.COMPLETED:
+        failed = [task for task in _tasks(talk, run) if task["status"] == TaskStatus.FAILED]
+        for task in failed[:FAILED_TOLD_MAX]:
+            note(task_line(task))
+        note(f"all tasks: gnomon dag-run show {run}")
         raise typer.Exit(FAILED)
 
 

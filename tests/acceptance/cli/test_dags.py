@@ -127,3 +127,30 @@ def test_a_task_with_a_slash_in_its_name_is_approved(desk: Desk) -> None:
     run = desk.json("dag", "trigger", "slash")["dag_run_id"]
 
     assert desk.json("dag-run", "approve", run, "a/b")["status"] == "COMPLETED"
+
+
+def test_a_run_that_is_waited_for_and_fails_says_which_task_failed(desk: Desk) -> None:
+    (desk.folder / "failing.yaml").write_text("""
+name: failing-flow
+tasks:
+  - {name: first, kind: dummy, payload: {fail_times: 9, fail_kind: closed}, max_retries: 0}
+  - {name: second, kind: dummy, depends_on: [first]}
+""")
+    desk("dag", "apply", "failing.yaml")
+    ended = desk("dag", "trigger", "failing-flow", "--wait", exit_code=1)
+    assert "FAILED" in ended.stdout
+    [task, more] = ended.stderr.splitlines()
+    assert task.endswith("first: FAILED: Attempt 1 fails, as told.")
+    assert more.startswith("gnomon: all tasks: gnomon dag-run show ")
+
+
+def test_a_terminal_without_utf_8_shows_escapes(desk: Desk) -> None:
+    (desk.folder / "plain.yaml").write_text("""
+name: plain-flow
+tasks:
+  - {name: first, kind: dummy}
+  - {name: größer, kind: dummy, depends_on: [first]}
+""")
+    desk("dag", "apply", "plain.yaml", PYTHONIOENCODING="ascii")
+    drawn = desk("dag", "graph", "plain-flow", PYTHONIOENCODING="ascii").stdout
+    assert drawn.endswith("gr\\xf6\\xdfer\n")
