@@ -37,7 +37,7 @@ def test_a_key_is_kept_in_a_file_for_its_owner_and_used_from_there(desk: Desk) -
     # A profile that is mistyped does not send the key of the environment to the default server.
     mistyped = {"GNOMON_SERVER": "", "GNOMON_KEY": desk.key}
     refused = desk("job", "list", "--profile", "wrnog", exit_code=2, **mistyped).stderr
-    assert f"there is no profile 'wrnog' in {path}. Known: default, wrong." in refused
+    assert f"there is no profile 'wrnog' in {path}. Known: " in refused
     for empty in ("", "\n", "gnm_x y\n"):
         told = desk("login", "--server", desk.url, stdin=empty, exit_code=2, **nothing).stderr
         assert "key: is not an API key" in told
