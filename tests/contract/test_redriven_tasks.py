@@ -25,6 +25,7 @@ from gnomon.core.run_events import (
     Skip,
     Succeed,
 )
+from gnomon.core.run_events import Redrive as RedriveTasks
 from gnomon.core.run_state import RunStatus
 from gnomon.errors import IllegalTransition, JobNotFound
 from gnomon.store.workflows import WorkflowStore
@@ -181,6 +182,31 @@ async def test_a_task_that_fails_again_has_a_dead_letter_of_its_own(flows: Workf
     assert await open_letters(flows) == {again}
     await redrive(flows, again)
     assert await work_off(flows) == 2
+
+
+async def test_an_end_that_was_made_up_for_settles_no_later_one(flows: WorkflowStore) -> None:
+    """As a retry of an execution that was retried before, while the task has failed again."""
+    run_id, dead = await failed_first(flows)
+    await redrive(flows, dead)
+    [again] = await fail(flows, *(await claimed(flows, run_id)).values())
+
+    await act(flows, run_id, RedriveTasks(frozenset({(0, 1)})))
+
+    assert await open_letters(flows) == {again}
+    assert await claim(flows) == []
+
+
+async def test_an_end_that_was_made_up_for_settles_no_item_that_failed_since(flows: WorkflowStore) -> None:
+    run_id = await start_run(flows, await create_dag(flows, LIST_AND_EACH))
+    await finish(flows, *(await claimed(flows, run_id)).values(), outcome=with_result([1, 2]))
+    await fail(flows, *await claim(flows))
+    await act(flows, run_id, RerunFailed())
+    items = await claim(flows)
+    [dead] = await fail(flows, items[0])
+
+    await act(flows, run_id, RedriveTasks(frozenset({(1, 1)})))
+
+    assert await open_letters(flows) == {dead}
 
 
 async def test_only_what_is_done_anew_is_settled(flows: WorkflowStore) -> None:

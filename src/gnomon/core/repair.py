@@ -94,16 +94,16 @@ def _broken(book: Book) -> list[int]:
     return broken
 
 
-def _redrive(book: Book, ends: Collection[tuple[int, int]]) -> None:
-    """Of ends that the run has gone on from since, nothing is done twice: they are settled, and no more."""
+def _redrive(book: Book, ends: Collection[tuple[int, int | None]]) -> None:
+    """An end that the run has gone on from since is left, and settles nothing that ended badly after it."""
     book.need(task for task, _ in ends)
-    current = [task for task, round_ in ends if book.tasks[task].round == round_]
+    current = [task for task, round_ in ends if round_ in (None, book.tasks[task].round)]
     for task in current:
         status = book.tasks[task].status
         if status is _T.RELEASED:
             advice = "Other items of it have not ended. Ask again when they have."
             raise IllegalTransition(_named(book, task), status=status, action="redrive", advice=advice)
-    book.repaired.update(task for task, _ in ends)
+    book.repaired.update(current)
     broken = {task for task in current if book.tasks[task].status in _BROKEN}
     if broken:
         _rerun(book, broken, action="redrive")

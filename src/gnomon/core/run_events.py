@@ -145,9 +145,12 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Redrive:
-    """Executions of these tasks, in these rounds, ended badly: what of that still stands is done anew."""
+    """Executions of these tasks, in these rounds, ended badly: what of that still stands is done anew.
 
-    ends: frozenset[tuple[int, int]]
+    A round of None is whichever the task is in: for an end that has not been made up for.
+    """
+
+    ends: frozenset[tuple[int, int | None]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,9 +109,10 @@ async def _run_again(
 
 async def _repair(progress: Progress, rows: Iterable[Row]) -> None:
     """What the run decides settles the dead letters, too."""
-    ends: dict[UUID, set[tuple[int, int]]] = {}
+    ends: dict[UUID, set[tuple[int, int | None]]] = {}
     for row in rows:
-        ends.setdefault(row["dag_run_id"], set()).add((row["task"], row["round"]))
+        # It is open, so its task has not been run anew since, or that was before dead letters were settled.
+        ends.setdefault(row["dag_run_id"], set()).add((row["task"], None))
     happened: Happened = {run_id: [RedriveTasks(frozenset(tasks))] for run_id, tasks in ends.items()}
     for run_id in happened:
         if run_id not in progress.runs:

@@ -287,7 +287,21 @@ def test_a_redrive_does_what_failed_anew_and_nothing_that_the_run_has_gone_on_fr
     assert run.statuses() == {"a": RELEASED, "b": WAITING}
     stale = run.send(Redrive(frozenset({(0, 1)})))
 
-    assert (stale.tasks, stale.releases, stale.repaired) == ({}, (), {0})
+    assert (stale.tasks, stale.releases, stale.repaired) == ({}, (), frozenset())
+
+
+def test_a_redrive_of_an_end_that_is_open_does_what_stands_anew_whatever_its_round() -> None:
+    run = Bench(plan_of(task("a"))).start()
+    run.fail("a")
+    run.send(RerunFailed())
+    run.fail("a")
+
+    assert run.send(Redrive(frozenset({(0, 1)}))).tasks == {}
+    assert run.send(Redrive(frozenset({(0, None)}))).repaired == {0}
+    run.succeed("a")
+    settled = run.send(Redrive(frozenset({(0, None)})))
+
+    assert (settled.tasks, settled.repaired) == ({}, {0})
 
 
 def test_a_task_whose_inner_run_was_repaired_is_under_way_again() -> None:

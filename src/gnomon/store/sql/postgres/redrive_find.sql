@@ -1,6 +1,6 @@
 -- Of a run of a workflow, the revision as people count them.
 SELECT dead_letters.execution_id, dead_letters.job_id, dead_letters.redriven_as, executions.dag_run_id,
-       executions.task, executions.round, coalesce(dag_revisions.revision, became.revision) AS revision
+       executions.task, coalesce(dag_revisions.revision, became.revision) AS revision
 FROM unnest(:redrive.execution_id::uuid[]) AS redrive (execution_id)
 JOIN dead_letters ON dead_letters.execution_id = redrive.execution_id
 LEFT JOIN executions ON executions.id = redrive.execution_id
