@@ -49,7 +49,7 @@ def draw_standstills(
 def draw_unheard_fires(
     chance: Random, kinds: Collection[FaultKind], nodes: Sequence[NodeSpec], *, until: float
 ) -> list[Fault]:
-    """A scheduler gets some answers and others not, so it finds what is due, and may not hear that it fired."""
+    """A scheduler gets some answers and not others: it finds what is due, and may not hear that it fired."""
     if FaultKind.LOST_REPLY not in kinds or chance.random() >= _UNHEARD:
         return []
     scheduler = chance.choice([node.name for node in nodes if node.role is Role.SCHEDULER])
