@@ -284,6 +284,21 @@ async def test_a_task_of_a_cancelled_run_is_redriven_and_the_others_stay_cancell
     assert await statuses(flows, run_id) == "CX"
 
 
+async def test_what_a_failure_cancelled_goes_on_when_the_failed_task_is_redriven(
+    flows: WorkflowStore,
+) -> None:
+    run_id = await begun(flows, FORK, failure_strategy="FAIL_FAST")
+    leased = await claimed(flows, run_id)
+    [dead] = await fail(flows, leased["a"])
+    await finish(flows, leased["b"], outcome=Cancelled())
+    assert await statuses(flows, run_id) == "FXX"
+
+    await redrive(flows, dead)
+
+    assert await work_off(flows) == 3
+    assert (await run_of(flows, run_id)).status is RunStatus.COMPLETED
+
+
 async def test_items_of_a_fan_out_are_one_task(flows: WorkflowStore) -> None:
     run_id = await start_run(flows, await create_dag(flows, LIST_AND_EACH))
     await finish(flows, *(await claimed(flows, run_id)).values(), outcome=with_result([1, 2, 3]))

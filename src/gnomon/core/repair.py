@@ -106,14 +106,23 @@ def _redrive(book: Book, ends: Collection[tuple[int, int | None]]) -> None:
     book.repaired.update(current)
     broken = {task for task in current if book.tasks[task].status in _BROKEN}
     if broken:
-        _rerun(book, broken, action="redrive")
+        _rerun(book, broken | _stopped(book), action="redrive")
+
+
+def _stopped(book: Book) -> set[int]:
+    """What was cancelled because something had failed: it goes on with what is done anew."""
+    if book.run.ends_as is not RunStatus.FAILED:
+        return set()
+    places = range(len(book.plan.graph.names))
+    book.need(places)
+    return {task for task in places if book.tasks[task].status is _T.CANCELLED}
 
 
 def _reopen(book: Book, task: int, round_: int) -> None:
     book.need([task])
     if book.tasks[task].round != round_ or book.tasks[task].status not in _REOPENED:
         return  # The task has gone on without that run.
-    waiting = _set_back(book, [task], action="reopen") - {task}
+    waiting = _set_back(book, {task} | _stopped(book), action="reopen") - {task}
     book.repaired.discard(task)  # What is left of its bad ends is inside of it.
     book.put(task, with_(book.tasks[task], status=_T.RELEASED))
     book.run = with_(book.run, live=book.run.live + 1)
