@@ -90,6 +90,7 @@ LONG_ROUTES: list[Handler] = [
     *schedules.ROUTES,
     *dead_letters.ROUTES,
     *description.ROUTES,
+    jobs.create_jobs,
     jobs.update_job,
     jobs.resume_job,
     jobs.cancel_job,

@@ -52,15 +52,18 @@ class InParts(Response[T]):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self._headers})
-        for part in self._parts:
+        *first, last = self._parts
+        for part in first:
             await send({"type": "http.response.body", "body": part, "more_body": True})
             await asyncio.sleep(0)
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await send({"type": "http.response.body", "body": last, "more_body": False})
 
 
-async def in_parts(begin: bytes, items: Iterable[Any], end: bytes) -> list[bytes]:
-    """A list of JSON between `begin` and `end`, in parts of about PART_BYTES. `items` are made on the way."""
-    parts, part = [], bytearray(begin)
+async def in_parts(about: T, items: Iterable[Any]) -> InParts[T]:
+    """An answer whose first list is empty, with `items` in it. They are made, encoded and sent on the way."""
+    begin, brackets, end = _encode(about).partition(b"[]")
+    assert brackets
+    parts, part = [], bytearray(begin + b"[")
     for number, item in enumerate(items):
         part += b"," if number else b""
         part += _encode(item)
@@ -68,4 +71,4 @@ async def in_parts(begin: bytes, items: Iterable[Any], end: bytes) -> list[bytes
             parts.append(bytes(part))
             part.clear()
             await asyncio.sleep(0)
-    return [*parts, bytes(part) + end]
+    return InParts([*parts, bytes(part) + b"]" + end])

@@ -13,6 +13,7 @@ from litestar.params import FromPath, FromQuery, JSONBody
 from litestar.response import Stream
 
 from gnomon.api.call import Call
+from gnomon.api.encoded import InParts, in_parts
 from gnomon.api.execution_answers import (
     AttemptAnswer,
     ExecutionAnswer,
@@ -78,7 +79,7 @@ async def list_executions(
     until: FromQuery[str | None] = None,
     limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
     cursor: FromQuery[str | None] = None,
-) -> ExecutionPage:
+) -> InParts[ExecutionPage]:
     """Newest first; of those made from `since` on and before `until`."""
     verbs = request.verbs
     of_job = None if job_id is None else read_job_id(job_id)
@@ -94,7 +95,7 @@ async def list_executions(
     )
     jobs = await verbs.jobs.many({one.job_id for one in page.items})
     shown = await execution_answers(page.items, jobs, verbs.executions)
-    return ExecutionPage(executions=shown, next_cursor=cursors.write_id(page.next))
+    return await in_parts(ExecutionPage(executions=[], next_cursor=cursors.write_id(page.next)), shown)
 
 
 @get("/v1/executions/{execution_id:str}", policy=READS)

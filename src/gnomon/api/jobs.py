@@ -16,7 +16,7 @@ from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from msgspec import UNSET, UnsetType
 
 from gnomon.api.call import Call
-from gnomon.api.encoded import Encoded
+from gnomon.api.encoded import Encoded, InParts, in_parts
 from gnomon.api.ids import Cursors
 from gnomon.api.ids import job_id as read_job_id
 from gnomon.api.job_answers import (
@@ -105,7 +105,7 @@ async def list_jobs(
     next_run_after: FromQuery[str | None] = None,
     limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
     cursor: FromQuery[str | None] = None,
-) -> JobPage:
+) -> InParts[JobPage]:
     """Newest first; deleted ones only if you ask for that status."""
     wanted = JobFilter(
         status=status,
@@ -121,7 +121,7 @@ async def list_jobs(
     cursors = Cursors(request.verbs.tenant_id, "jobs", wanted)
     page = await request.verbs.jobs.list(wanted, limit=limit, after=cursors.read_id(cursor))
     shown = await answers(page.items, request)
-    return JobPage(jobs=shown, next_cursor=cursors.write_id(page.next))
+    return await in_parts(JobPage(jobs=[], next_cursor=cursors.write_id(page.next)), shown)
 
 
 @get("/v1/jobs/{job_id:str}", policy=READS)

@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-import msgspec
 from litestar import post
 from litestar.params import JSONBody
 
@@ -84,8 +83,7 @@ async def claim(data: JSONBody[ClaimForm], request: Call) -> InParts[Claimed]:
     handed = await leases.claim(asked, wait=wait, stop=request.closing)
     # Up to a thousand payloads, inputs and states: encoded in one go they would hold the loop.
     about = Claimed(leases=[], lease_seconds=seconds_of(leases.lease), server_time=request.now)
-    begin, _, end = msgspec.json.encode(about).partition(b"[]")
-    return InParts(await in_parts(begin + b"[", map(lease_answer, handed), b"]" + end))
+    return await in_parts(about, map(lease_answer, handed))
 
 
 @post("/v1/leases/renew", policy=WORKS, dto=Body[RenewForm], return_dto=None, status_code=200)

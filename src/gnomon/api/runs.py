@@ -12,6 +12,7 @@ from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from msgspec import UNSET
 
 from gnomon.api.call import Call
+from gnomon.api.encoded import InParts, in_parts
 from gnomon.api.execution_answers import (
     Asked,
     ExecutionPage,
@@ -131,7 +132,7 @@ async def list_executions_of_job(
     until: FromQuery[str | None] = None,
     limit: FromQuery[int] = PAGE_LIMIT_DEFAULT,
     cursor: FromQuery[str | None] = None,
-) -> ExecutionPage:
+) -> InParts[ExecutionPage]:
     """Newest first; of those made from `since` on and before `until`."""
     verbs, own_id = request.verbs, read_job_id(job_id)
     job = await verbs.jobs.get(own_id)
@@ -146,7 +147,7 @@ async def list_executions_of_job(
         after=cursors.read_id(cursor),
     )
     shown = await execution_answers(page.items, {own_id: job}, verbs.executions)
-    return ExecutionPage(executions=shown, next_cursor=cursors.write_id(page.next))
+    return await in_parts(ExecutionPage(executions=[], next_cursor=cursors.write_id(page.next)), shown)
 
 
 @get("/v1/jobs/{job_id:str}/occurrences", policy=READS)

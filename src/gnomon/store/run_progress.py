@@ -54,6 +54,7 @@ from gnomon.store.run_rows import (
     wanted_tasks,
 )
 from gnomon.store.run_stops import stop_tasks
+from gnomon.store.run_turns import tasks_of, with_turns
 
 logger = logging.getLogger(__name__)
 
@@ -158,7 +159,8 @@ class Progress:
         state = State(
             run.state, known.tasks, known.results, frozenset(known.too_large), self.is_held(run.outer)
         )
-        return after(await self._plan(run_id), state, events, now=self.now)
+        plan = await self._plan(run_id)
+        return await with_turns(len(known.tasks), after, plan, state, events, now=self.now)
 
     async def _with_more_ahead(self, run_id: UUID, needs: Needs, known: Loaded) -> Needs:
         if not self.looks_ahead:
@@ -180,12 +182,14 @@ class Progress:
         releases = Releases(self.session, self.now)
         for run_id, change in changes.items():
             self.runs[run_id] = with_(self.runs[run_id], state=change.run)
-            releases.add(self.runs[run_id], await self._plan(run_id), change)
+            plan = await self._plan(run_id)
+            await with_turns(tasks_of(change), releases.add, self.runs[run_id], plan, change)
         await self._write_notes(changes)
         await self._clear_holds(changes, loaded)
         await settle_dead_letters(self.session, changes, now=self.now)
         moved = [] if is_new else [one for one, change in changes.items() if change.does_something]
-        for run_id, event in await releases.write(*self._rows({one: changes[one] for one in moved})):
+        rows = await with_turns(sum(map(tasks_of, changes.values())), self._rows, changes, moved)
+        for run_id, event in await releases.write(*rows):
             follows.setdefault(run_id, []).append(event)
         self._note(changes, loaded, moved)
         self.aftermath.to_start += releases.inner
@@ -207,14 +211,10 @@ class Progress:
             follows.setdefault(outer, []).extend(told)
         return follows
 
-    def _rows(self, changes: Mapping[UUID, Changes]) -> tuple[Rows, Rows]:
+    def _rows(self, changes: Mapping[UUID, Changes], moved: Sequence[UUID]) -> tuple[Rows, Rows]:
         """Of tasks and of runs, as they shall be."""
-        tasks = (
-            (run_id, task, state)
-            for run_id, change in changes.items()
-            for task, state in change.tasks.items()
-        )
-        return task_rows(tasks), run_rows((self.runs[one] for one in changes), now=self.now)
+        tasks = ((run_id, task, state) for run_id in moved for task, state in changes[run_id].tasks.items())
+        return task_rows(tasks), run_rows((self.runs[one] for one in moved), now=self.now)
 
     def _note(
         self, changes: Mapping[UUID, Changes], loaded: Mapping[UUID, Loaded], moved: Sequence[UUID]
