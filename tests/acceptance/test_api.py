@@ -162,8 +162,10 @@ async def test_events_over_a_websocket_go_on_where_they_were(tmp_path: Path) -> 
         async with calling(one.url, key) as http:
             address = f"ws://127.0.0.1:{one.port}/v1/events?types=job.created"
             headers = {"Authorization": f"Bearer {key}"}
-            with pytest.raises(websockets.InvalidStatus):
+            with pytest.raises(websockets.InvalidStatus) as refused:
                 await websockets.connect(address)
+            assert refused.value.response.status_code == 401
+            assert json.loads(refused.value.response.body or b"")["error"]["code"] == "UNAUTHORIZED"
             async with websockets.connect(address, additional_headers=headers) as socket_:
                 await http.post("/v1/jobs", json={"name": "one", **DUMMY})
                 first: dict[str, Any] = json.loads(await asyncio.wait_for(socket_.recv(), 10))

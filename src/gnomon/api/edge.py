@@ -13,16 +13,20 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
+import msgspec
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
+from gnomon.api.failures import RouteNotFound, envelope_of, headers_of
 from gnomon.api.ids import routable
 from gnomon.api.presence import Presence, peer_of
+from gnomon.errors import GnomonError
 from gnomon.logs import REQUEST_ID
 
 logger = logging.getLogger(__name__)
 
 HEADER = b"x-request-id"
 ID_LENGTH_MAX = 128
+ANSWERS = "websocket.http.response"  # An extension of ASGI.
 _ACCEPTED = re.compile(rb"[A-Za-z0-9._:-]{1,%d}" % ID_LENGTH_MAX)
 
 # What was called, how it was answered, and how long that took.
@@ -62,7 +66,10 @@ class Edge:
             elif message["type"] == "websocket.accept":
                 status = int(HTTPStatus.SWITCHING_PROTOCOLS)
             elif message["type"] == "websocket.close" and status != HTTPStatus.SWITCHING_PROTOCOLS:
-                status = int(HTTPStatus.FORBIDDEN)
+                status, refusal = _refusal(scope, message, header)
+                for part in refusal:
+                    await send(part)
+                return
             await send(message)
 
         mark, peer = REQUEST_ID.set(request_id), peer_of(scope)
@@ -74,6 +81,22 @@ class Edge:
             REQUEST_ID.reset(mark)
             route = scope.get("path_template") or "none"
             self._observe(method, route, status, time.perf_counter() - began)
+
+
+def _refusal(scope: Any, message: Any, header: tuple[bytes, bytes]) -> tuple[int, list[Any]]:
+    """What a client gets in place of a WebSocket: what a request would get, if the server can send that."""
+    if ANSWERS not in (scope.get("extensions") or {}):
+        return int(HTTPStatus.FORBIDDEN), [message]
+    error = scope.get("gnomon.refusal")
+    if error is None:  # The framework found no route, or a route failed.
+        error = GnomonError() if "route_handler" in scope else RouteNotFound("of this path")
+    body = msgspec.json.encode(envelope_of(error, header[1].decode()))
+    told = [(name.lower().encode(), value.encode()) for name, value in headers_of(error).items()]
+    headers = [(b"content-type", b"application/json"), *told, header, *scope.get("gnomon.headers", ())]
+    return error.http_status, [
+        {"type": f"{ANSWERS}.start", "status": error.http_status, "headers": headers},
+        {"type": f"{ANSWERS}.body", "body": body, "more_body": False},
+    ]
 
 
 def _only_the_head(send: Send) -> tuple[Receive, Send]:

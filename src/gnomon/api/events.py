@@ -152,7 +152,7 @@ async def follow_events(
 ) -> None:
     """The same over a WebSocket: each event is a text message. What the client sends is not read."""
     caller, api = socket.scope["gnomon.caller"], socket.app.state.api  # type: ignore[typeddict-item]
-    with closing_with_status():
+    with closing_with_status(socket.scope):
         follower = Follower(
             api.events,
             caller.client.tenant_id,

@@ -82,11 +82,12 @@ def envelope_of(error: GnomonError, request_id: str) -> Envelope:
 
 
 @contextmanager
-def closing_with_status() -> Iterator[None]:
-    """For a WebSocket, which has no envelope."""
+def closing_with_status(scope: Any) -> Iterator[None]:
+    """For a WebSocket: the reason is noted for the answer that is sent in place of one."""
     try:
         yield
     except GnomonError as error:
+        scope["gnomon.refusal"] = error
         raise WebSocketException(detail=error.code, code=CLOSE_CODES + error.http_status) from error
 
 

@@ -44,7 +44,7 @@ class Gate:
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            with closing_with_status():
+            with closing_with_status(scope):
                 receive = await self._admitted(scope, receive)
         else:
             receive = await self._admitted(scope, receive)

@@ -86,7 +86,7 @@ class Streams:
             await send(message)
 
         try:
-            with closing_with_status() if is_socket else nullcontext():
+            with closing_with_status(scope) if is_socket else nullcontext():
                 self._check(scope["gnomon.caller"].key)
             async with asyncio.timeout(None) as alarm:
                 with self._held_open(scope["gnomon.caller"].key, alarm):

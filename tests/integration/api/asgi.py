@@ -20,6 +20,7 @@ class Line:
     headers: dict[str, str] = field(default_factory=dict)
     method: str = "GET"
     type: str = "http"
+    extensions: dict[str, Any] = field(default_factory=dict)
     client: tuple[str, str] = ("192.0.2.1", "5000")
     incoming: asyncio.Queue[Any] = field(default_factory=asyncio.Queue)
     sent: asyncio.Queue[Any] = field(default_factory=asyncio.Queue)
@@ -35,7 +36,7 @@ class Line:
             "query_string": b"",
             "headers": [(name.lower().encode(), value.encode()) for name, value in self.headers.items()],
             "subprotocols": [],
-            "extensions": {},
+            "extensions": self.extensions,
             "client": self.client,
         }
         if self.type == "http":

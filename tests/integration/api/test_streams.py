@@ -11,6 +11,7 @@ from datetime import timedelta
 import pytest
 
 from gnomon.api import streams
+from gnomon.api.edge import ANSWERS
 from gnomon.api.failures import CLOSE_CODES
 from gnomon.client.keys import NewKey
 from tests.integration.api.asgi import Line
@@ -116,7 +117,21 @@ async def test_the_next_stream_of_a_key_or_a_tenant_is_refused(
         socket = replace(next_one, path=PATHS["websocket"], type="websocket")
         await socket.call()
         assert (await socket.message("websocket.close"))["code"] == CLOSE_CODES + 429
+        answered = replace(socket, extensions={ANSWERS: {}})  # By a server that can: as a request is.
+        await answered.call()
+        head = await answered.message(f"{ANSWERS}.start")
+        assert head["status"] == 429
+        assert b"retry-after" in dict(head["headers"])
+        told = (await answered.message(f"{ANSWERS}.body"))["body"]
+        assert f"This {of} holds 1 streams open".encode() in told
         first.incoming.put_nowait({"type": f"{kind}.disconnect", "code": 1000})
     async with following(office, key, kind) as again:
         again.incoming.put_nowait({"type": f"{kind}.disconnect", "code": 1000})
     await office.http.aclose()
+
+
+@pytest.mark.parametrize("path", ["/v1/nothing", "/v1/jobs", "/livez"])
+async def test_a_websocket_where_there_is_none_is_answered(small_office: Office, path: str) -> None:
+    socket = Line(small_office, path, type="websocket", extensions={ANSWERS: {}})
+    await socket.call()
+    assert (await socket.message(f"{ANSWERS}.start"))["status"] == 404
