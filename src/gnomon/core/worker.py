@@ -16,6 +16,7 @@ from gnomon.core.kinds import kinds_of
 from gnomon.errors import InvalidInput
 
 SLOTS_MAX = 10_000
+OFFERS_MAX = 256  # Kinds, queues and capabilities, each: all are read with each call of a worker over HTTP.
 # A worker beats several times in this time. One that is silent for longer counts as dead until it beats.
 SILENT = timedelta(seconds=60)
 
@@ -50,6 +51,8 @@ class Registration:
         check_name(self.id, field="worker_id")
         check_name(self.hostname, field="hostname")
         for field in ("kinds", "queues", "capabilities"):
+            if len(getattr(self, field)) > OFFERS_MAX:
+                raise InvalidInput(field, f"more than {OFFERS_MAX}.")
             for name in getattr(self, field):
                 check_name(name, field=field)
         check_slots(self.slots)

@@ -9,6 +9,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from gnomon.core.worker import OFFERS_MAX
 from tests.integration.api.conftest import Office, problem
 
 
@@ -71,6 +72,19 @@ async def test_it_claims_only_what_it_registered_for(office: Office, field: str,
     assert problem(refused) == (400, "INVALID_INPUT")
     assert refused.json()["error"]["details"]["field"] == field
     assert other in refused.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("field", ["kinds", "queues", "capabilities"])
+async def test_it_offers_no_more_than_can_be_read_with_each_call(office: Office, field: str) -> None:
+    form: dict[str, Any] = {"worker_id": "ada", "kinds": ["report"]}
+    form[field] = [f"one-{at}" for at in range(OFFERS_MAX + 1)]
+
+    refused = await office.http.post("/v1/workers", json=form)
+
+    assert problem(refused) == (400, "INVALID_INPUT")
+    assert refused.json()["error"]["details"]["field"] == field
+    form[field] = form[field][1:]
+    assert (await office.http.post("/v1/workers", json=form)).status_code == 200
 
 
 async def test_a_claim_that_names_nothing_is_for_all_that_it_registered_for(office: Office) -> None:

@@ -26,7 +26,7 @@ from gnomon.api.workers import DRAIN, Beat, Health, NewWorker, WorkerAnswer, Wor
 from gnomon.core.document import NAME_LENGTH_MAX
 from gnomon.core.instants import MICROSECOND
 from gnomon.core.limits import PAGE_LIMIT_MAX
-from gnomon.core.worker import SLOTS_MAX, WorkerStatus
+from gnomon.core.worker import OFFERS_MAX, SLOTS_MAX, WorkerStatus
 from gnomon.errors import (
     IllegalTransition,
     WorkerNameTaken,
@@ -36,9 +36,9 @@ from gnomon.errors import (
 
 _KIND = name("A kind of job, which is a handler.", "http")
 _QUEUE = name("A queue.", "default")
-KINDS = many("The kinds that it runs.", _KIND, up_to=None)
-QUEUES = many("The queues that it serves.", _QUEUE, up_to=None)
-ABLE = many("What it is capable of.", often.CAPABILITY, up_to=None)
+KINDS = many("The kinds that it runs.", _KIND, up_to=OFFERS_MAX)
+QUEUES = many("The queues that it serves.", _QUEUE, up_to=OFFERS_MAX)
+ABLE = many("What it is capable of.", often.CAPABILITY, up_to=OFFERS_MAX)
 _HOST = text("The machine that it runs on.", "host-7", up_to=NAME_LENGTH_MAX)
 _CAPACITY = whole("How many executions it runs at once.", 8, 1, SLOTS_MAX)
 _BOOT = uuid("Tells one start of the worker from the next; a UUID that grows, such as a UUIDv7.", often.BOOT)
