@@ -292,6 +292,16 @@ class MethodNotAllowed(GnomonError):
         return {"allowed": sorted(self.allowed)}
 
 
+class UpgradeRequired(GnomonError):
+    code = "UPGRADE_REQUIRED"
+    http_status = 426
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This is a WebSocket: connect with ws:// or wss://. Or ask GET /v1/events/stream for the same."
+        )
+
+
 # What the state of things forbids ------------------------------------------------------------------
 
 

@@ -38,7 +38,7 @@ SECRETS = ("Traceback", "asyncpg", "sqlite3", "SELECT ", "INSERT ", '.py"')
 PATIENCE_SECONDS = 20.0
 KNOWN_SHARE = 0.6  # How often an id is one that exists.
 # What the path or the method brings before any call is known.
-OF_NO_CALL = {"NOT_FOUND", "METHOD_NOT_ALLOWED"}
+OF_NO_CALL = {"NOT_FOUND", "METHOD_NOT_ALLOWED", "UPGRADE_REQUIRED"}
 # A stream of an execution that waits has no end. tests/integration/api fuzzes them, where they can be ended.
 STREAMS = r"/stream$"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
@@ -33,6 +34,7 @@ from gnomon.errors import (
     TooManyConnections,
     TooManyStreams,
     Unauthorized,
+    UpgradeRequired,
 )
 from gnomon.logs import REQUEST_ID
 
@@ -67,7 +69,7 @@ class RouteNotFound(NotFound):
 def answer(request: Request[Any, Any, Any], error: Exception) -> Response[Envelope]:
     """The one exception handler."""
     known = _known(request, error)
-    if known.http_status >= 500 and not isinstance(known, (StoreError, TooManyConnections)):
+    if known.http_status == HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.error("a request failed", exc_info=error)
     elif isinstance(known, StoreError):
         logger.warning("the store did not serve a request: %s", known)
@@ -101,7 +103,10 @@ def _known(request: Request[Any, Any, Any], error: Exception) -> GnomonError:
             return RouteNotFound("of this path")
         case MethodNotAllowedException():
             routed = (error.headers or {}).get("allow", "")
-            return MethodNotAllowed(request.scope["method"], allowed=offered(routed.split(", ")))
+            methods = offered(routed.split(", "))
+            return (
+                MethodNotAllowed(request.scope["method"], allowed=methods) if methods else UpgradeRequired()
+            )
         case InternalServerException() if error.detail == _LEFT:
             return ClientGone()
         case HTTPException() if error.status_code < 500:
@@ -163,6 +168,8 @@ def headers_of(error: GnomonError) -> dict[str, str]:
             return {"Retry-After": str(error.retry_after_seconds), **told}
         case MethodNotAllowed():
             return {"Allow": ", ".join(sorted(error.allowed))}
+        case UpgradeRequired():
+            return {"Connection": "Upgrade", "Upgrade": "websocket"}
         case TooManyStreams():
             return {"Retry-After": str(RETRY_AFTER_CROWD_SECONDS)}
         case TooManyConnections():

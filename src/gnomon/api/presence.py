@@ -43,17 +43,21 @@ class Presence:
         self.per_address = per_address
         self.total = total
         self.busy: dict[Peer, int] = {}
+        self.sockets: set[Peer] = set()  # Of those, the ones that are WebSockets.
         self._by_origin: dict[str, int] = {}
         self._under_way = 0
         # Those with a request that ended since the last look.
         self._served: set[Peer] = set()
 
-    def enter(self, peer: Peer) -> None:
+    def enter(self, peer: Peer, *, is_socket: bool = False) -> None:
+        if is_socket:
+            self.sockets.add(peer)
         _count(self.busy, peer, 1)
         _count(self._by_origin, origin_of(peer[0]), 1)
         self._under_way += 1
 
     def leave(self, peer: Peer) -> None:
+        self.sockets.discard(peer)
         _count(self.busy, peer, -1)
         _count(self._by_origin, origin_of(peer[0]), -1)
         self._under_way -= 1

@@ -19,7 +19,7 @@ from gnomon.api.described.headers import ANSWER
 
 Document = dict[str, Any]
 # What the path or the method brings before any call is known, and what no client ever gets.
-OF_NO_CALL = {"NOT_FOUND", "METHOD_NOT_ALLOWED", "CLIENT_GONE"}
+OF_NO_CALL = {"NOT_FOUND", "METHOD_NOT_ALLOWED", "UPGRADE_REQUIRED", "CLIENT_GONE"}
 
 
 @cache

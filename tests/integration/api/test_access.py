@@ -132,6 +132,15 @@ async def test_a_method_that_is_not_offered_is_refused_with_those_that_are(
     assert refused.headers["allow"] == offered
 
 
+@pytest.mark.parametrize("method", ["GET", "POST", "HEAD"])
+async def test_a_plain_request_to_a_websocket_is_told_so(small_office: Office, method: str) -> None:
+    refused = await small_office.http.request(method, "/v1/events")
+    assert refused.status_code == 426
+    assert refused.headers["upgrade"] == "websocket"
+    if method != "HEAD":
+        assert problem(refused) == (426, "UPGRADE_REQUIRED")
+
+
 @pytest.mark.parametrize("header", ["Basic abc", "Bearer", "Bearer  ", "gnm_x", "Bearer gnm_" + "0" * 10_000])
 async def test_nonsense_is_no_key(small_office: Office, header: str) -> None:
     answer = await small_office.http.get("/v1/jobs", headers={"Authorization": header})
@@ -225,7 +234,9 @@ async def test_who_does_not_get_on_is_not_ready(small_office: Office, service: s
     assert answer.json()["error"]["details"]["reasons"].keys() == {check}
 
 
-async def test_a_schema_that_does_not_fit_has_a_code_of_its_own(small_office: Office) -> None:
+async def test_a_schema_that_does_not_fit_has_a_code_of_its_own_and_is_no_failure_of_a_request(
+    small_office: Office, caplog: pytest.LogCaptureFixture
+) -> None:
     async def too_new() -> str:
         return "The schema is too new."
 
@@ -234,6 +245,7 @@ async def test_a_schema_that_does_not_fit_has_a_code_of_its_own(small_office: Of
 
     assert problem(answer) == (503, "SCHEMA_MISMATCH")
     assert answer.json()["error"]["details"]["reasons"] == {"schema": "schema: The schema is too new."}
+    assert "a request failed" not in caplog.messages
 
 
 async def test_a_request_id_is_taken_over_if_it_is_fit_for_a_log(small_office: Office) -> None:

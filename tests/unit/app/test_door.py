@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from gnomon.api.presence import Peer, Presence, origin_of
-from gnomon.app.door.watch import Limits, Sighting, Traffic, Watch, Why
+from gnomon.app.door.doorman import Doorman
+from gnomon.app.door.watch import SOCKET_BYTES_MAX, Limits, Sighting, Traffic, Watch, Why
 from gnomon.errors import TooManyConnections
 
 LIMITS = Limits(first_byte=10, head=30, idle=60, per_address=None, total=1000)
@@ -66,6 +69,22 @@ def test_a_request_under_way_is_never_touched() -> None:
         assert look(watch, now, seen(received=100), busy=True) is None
 
 
+def test_a_websocket_may_send_pings_for_ever_and_no_long_messages() -> None:
+    watch, sockets = Watch(LIMITS), {ADA}
+
+    def look_at_socket(now: float, *, received: int) -> object:
+        return watch.look(seen(received=received), busy={ADA}, served=(), sockets=sockets, now=now).get(1)
+
+    look(watch, 0, seen(received=100_000), busy=True)  # A request before it: its body counts for nothing.
+    for now in range(1, 100_000, 1000):
+        assert look_at_socket(now, received=100_000 + 100 * now) is None
+    assert look_at_socket(100_001, received=100_000 + 128 * 100_001 + SOCKET_BYTES_MAX) is Why.TALKATIVE
+
+    watch = Watch(LIMITS)
+    assert look_at_socket(0, received=1_000_000) is Why.TALKATIVE
+    assert look(watch, 1, seen(received=2_000_000), busy=True) is None
+
+
 def test_a_number_that_the_kernel_gives_again_is_another_connection() -> None:
     watch = Watch(LIMITS)
     look(watch, 0, seen())
@@ -120,3 +139,19 @@ def test_requests_under_way_are_counted_by_address_and_in_all() -> None:
         presence.check(("192.0.2.3", "1"))
     assert presence.take_served() == {ADA}
     assert presence.take_served() == set()
+
+
+async def test_the_door_is_watched_on_after_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    doorman, looks = Doorman(Presence(), LIMITS, port=1, speaks_plainly=True), asyncio.Queue[None]()
+
+    async def step() -> float:
+        looks.put_nowait(None)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(doorman, "step", step)
+    monkeypatch.setattr("gnomon.app.door.doorman.PAUSE_SECONDS", 0)
+    watching = asyncio.create_task(doorman.run())
+    async with asyncio.timeout(10):
+        await looks.get()
+        await looks.get()
+    watching.cancel()

@@ -41,7 +41,7 @@ class Doorman:
         while True:
             try:
                 pause = await self.step()
-            except OSError:  # No descriptor is left for a look, for example.
+            except Exception:  # No descriptor is left for a look, or a bug. The next look comes all the same.
                 logger.exception("could not look at the connections")
                 pause = PAUSE_SECONDS
             await asyncio.sleep(pause)
@@ -51,12 +51,14 @@ class Doorman:
         doors, seen = await self._seen()
         now = asyncio.get_running_loop().time()
         presence = self._presence
-        going = self._watch.look(seen, busy=presence.busy, served=presence.take_served(), now=now)
+        served, talking = presence.take_served(), presence.sockets
+        going = self._watch.look(seen, busy=presence.busy, served=served, sockets=talking, now=now)
         for place, (number, why) in enumerate(going.items()):
             if place % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
             guest = self._watch.guests[number]
-            if guest.peer not in presence.busy:  # A request may have come at the last moment.
+            # A request may have come at the last moment.
+            if guest.peer not in presence.busy or why is Why.TALKATIVE:
                 sockets.close(doors[number], self._farewell(guest, why))
         if going:
             counts = Counter(going.values())
@@ -95,7 +97,7 @@ class Doorman:
                 return _answer(TooManyConnections(self._limits.per_address, address=guest.peer[0]))
             case Why.FULL:
                 return _answer(TooManyConnections(self._limits.total))
-            case Why.SILENT | Why.IDLE:
+            case Why.SILENT | Why.IDLE | Why.TALKATIVE:
                 return b""
 
 

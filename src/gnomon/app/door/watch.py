@@ -11,6 +11,11 @@ from typing import NamedTuple
 from gnomon.api.presence import Peer, origin_of
 from gnomon.settings import ApiSettings
 
+# What may arrive on a WebSocket: pings and pongs. Its client has nothing to say, and the server keeps a
+# message in memory until it is whole.
+SOCKET_BYTES_MAX = 64 * 1024
+SOCKET_BYTES_PER_SECOND = 128
+
 
 class Why(StrEnum):
     SILENT = "sent nothing"
@@ -18,6 +23,7 @@ class Why(StrEnum):
     IDLE = "idle"
     ADDRESS_FULL = "one address has too many connections"
     FULL = "there are too many connections"
+    TALKATIVE = "a WebSocket on which too much was sent"
 
 
 class Traffic(NamedTuple):
@@ -67,9 +73,18 @@ class Guest:
     traffic: Traffic = NONE
     head_since: float | None = None  # Since when a head has been arriving.
     was_served: bool = False
+    socket_since: float | None = None
+    received_before: int = 0  # Until it became a WebSocket.
 
     def served(self, traffic: Traffic, now: float) -> None:
         self.traffic, self.moved_at, self.head_since, self.was_served = traffic, now, None, True
+
+    def says_too_much(self, traffic: Traffic, now: float) -> bool:
+        """Of a WebSocket, to be asked before it is noted as served."""
+        if self.socket_since is None:
+            self.socket_since, self.received_before = now, self.traffic.received
+        allowed = SOCKET_BYTES_MAX + SOCKET_BYTES_PER_SECOND * (now - self.socket_since)
+        return traffic.received - self.received_before > allowed
 
     def rested(self, traffic: Traffic, now: float) -> None:
         """No request is under way, and none ended since the last look."""
@@ -94,14 +109,23 @@ class Watch:
         self.guests: dict[int, Guest] = {}
 
     def look(
-        self, seen: Mapping[int, Sighting], *, busy: Container[Peer], served: Container[Peer], now: float
+        self,
+        seen: Mapping[int, Sighting],
+        *,
+        busy: Container[Peer],
+        served: Container[Peer],
+        sockets: Container[Peer] = (),
+        now: float,
     ) -> dict[int, Why]:
-        """The connections that must go now. Those with a request under way never do."""
+        """The connections that must go now: of those with a request under way, at most a WebSocket."""
         self.guests = {number: self._guest(number, one, now) for number, one in seen.items()}
         quiet: dict[int, Guest] = {}
+        out: dict[int, Why] = {}
         for number, guest in self.guests.items():
             traffic = seen[number].traffic
             if guest.peer in busy:
+                if guest.peer in sockets and guest.says_too_much(traffic, now):
+                    out[number] = Why.TALKATIVE
                 guest.served(traffic, now)
                 continue
             if guest.peer in served:
@@ -109,7 +133,8 @@ class Watch:
             else:
                 guest.rested(traffic, now)
             quiet[number] = guest
-        out = {number: why for number, guest in quiet.items() if (why := guest.overdue(self._limits, now))}
+            if why := guest.overdue(self._limits, now):
+                out[number] = why
         self._shed(quiet, out)
         return out
 
