@@ -270,6 +270,13 @@ def test_a_password_is_not_shown_in_an_error_either(tmp_path: Path) -> None:
     assert "secret" not in str(refused.value) + str(refused.value.details)
 
 
+@pytest.mark.parametrize("address", ["host=db password=secret dbname=x", " password = secret"])
+def test_an_address_in_words_and_values_is_no_path_of_a_file(tmp_path: Path, address: str) -> None:
+    with pytest.raises(InvalidSetting, match="such as sqlite:") as refused:
+        reading(tmp_path, {"database": address}).settings()
+    assert "secret" not in str(refused.value) + str(refused.value.details)
+
+
 def test_a_key_is_never_shown(tmp_path: Path) -> None:
     found = reading(tmp_path, environment={"GNOMON_KEY": "gnm_secret"})
     assert found.settings().key == "gnm_secret"

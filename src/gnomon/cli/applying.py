@@ -17,6 +17,7 @@ from gnomon.cli.steps import Action, Step
 from gnomon.cli.talking import Talk, Yes, confirm, path_of, talks
 from gnomon.cli.terminal import Screen, json_text, printable, say
 from gnomon.cli.workflow_planning import definition_of
+from gnomon.errors import GnomonError
 
 _SIGNS = {Action.CREATE: "+", Action.CHANGE: "~", Action.PRUNE: "-", Action.KEEP: "="}
 
@@ -116,8 +117,12 @@ def carry_out(talk: Talk, manifest: Manifest, *, adopt: bool, prune: bool, dry_r
         return
     confirm("Apply this plan?", yes=yes)
     console = Screen(stderr=True)
-    for step in track(todo, "applying", console=console, disable=not console.is_terminal):
-        perform(talk.server, step)
+    for done, step in enumerate(track(todo, "applying", console=console, disable=not console.is_terminal)):
+        try:
+            perform(talk.server, step)
+        except GnomonError as error:
+            error.add_note(f"({printable(step.title)}; {done} of {len(todo)} changes were made before it)")
+            raise
     say(f"Done: {len(todo)} change(s).", err=True)
 
 

@@ -22,6 +22,7 @@ _DOTTED = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
 
 # Greedy: a password that was not escaped may hold an @ or a slash itself.
 _PASSWORD_BEFORE_HOST = re.compile(r"(?<=://)([^/@:?]*):.*@")
+_KEY_AND_VALUE = re.compile(r"\s*[a-z_]+\s*=")  # host=... password=...
 _PASSWORD_IN_QUERY = re.compile(r"(?<=[?&]password=)[^&]*")
 
 
@@ -147,12 +148,17 @@ class Address(Kind[str]):
     accepted = "an address such as sqlite://gnomon.db or postgresql://user@host/name"
 
     def read(self, written: object) -> str:
-        return Text(self.accepted).read(written)
+        text = Text(self.accepted).read(written)
+        if _KEY_AND_VALUE.match(text):  # It would be taken for the path of a file.
+            raise ValueError(written)
+        return text
 
     def show(self, value: str) -> JSON:
         return without_password(value)
 
     def quote(self, written: object) -> str:
+        if isinstance(written, str) and _KEY_AND_VALUE.match(written):
+            return "a list of words and values, as libpq has it"
         return Kind.quote(self, without_password(written) if isinstance(written, str) else written)
 
 

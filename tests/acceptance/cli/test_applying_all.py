@@ -123,6 +123,14 @@ def test_a_section_that_makes_no_sense_is_refused_before_anything_changes(
     assert word in desk("apply", "-f", "-", "--yes", stdin=text, exit_code=2).stderr
 
 
+def test_a_change_that_the_server_refuses_is_named_with_what_was_done_before_it(desk: Desk) -> None:
+    wrong = {"name": "late-wrong", "tasks": [LOAD | {"kind": "dummmy"}]}
+    write(desk, {"owner": "late", "workflows": [WORKFLOW | {"name": "late-right", "schedule": {}}, wrong]})
+    refused = desk("apply", "-f", "all.yaml", "--yes", exit_code=2).stderr
+    assert "dummmy" in refused
+    assert "(workflow late-wrong; 1 of 2 changes were made before it)" in " ".join(refused.split())
+
+
 def test_calendars_are_set_listed_and_deleted_at_a_terminal(desk: Desk) -> None:
     (desk.folder / "days.txt").write_text("# Public holidays\n2030-12-25\n\n2030-01-01 # New Year\n")
     made = desk.json("calendar", "set", "terminal", "-f", "days.txt")
