@@ -169,6 +169,8 @@ def _circumstances(
         "boots that found no database and were started again": str(
             sum(node.false_starts for node in campaign.nodes.values())
         ),
+        "processes that stood still, and nothing had stopped them": "; ".join(campaign.still.values())
+        or "none",
         "wall clock of the machine moved by": f"{clock.drift().total_seconds():+.4f} s",
     }
     return Circumstances(

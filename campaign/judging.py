@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from campaign.figures import Figures, Limit, figures_of
+from campaign.plan import Kind
 from gnomon.proof.checker import judge
 from gnomon.proof.history import read
 from gnomon.proof.index import index_of
@@ -58,9 +59,10 @@ def _limits(
     figures: Figures, lease: float, faults_min: int, stale_accepted: int, unexpected: int
 ) -> Sequence[Limit]:
     broken = figures.broken
+    planned = sum(count for kind, count in figures.faults.items() if kind != Kind.STARVED)
     reclaim_max = lease + RECLAIM_BESIDE_LEASE
     return [
-        Limit("faults", sum(figures.faults.values()), faults_min, is_least=True),
+        Limit("faults", planned, faults_min, is_least=True),
         Limit("acknowledged and lost (S1)", broken.get("S1", 0), 0),
         Limit("ended twice, or touched after the end (Q2, Q3)", broken.get("Q2", 0) + broken.get("Q3", 0), 0),
         Limit("stale writes accepted (L3, replays)", broken.get("L3", 0) + stale_accepted, 0),

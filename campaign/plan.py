@@ -42,6 +42,7 @@ class Kind(StrEnum):
     DISK_FULL = "disk_full"
     POOLER = "restart_pooler"
     OUTAGE = "no_scheduler"
+    STARVED = "starved"  # By the machine: no plan has it.
 
 
 WHAT = {
@@ -61,6 +62,7 @@ WHAT = {
     Kind.DISK_FULL: "no space left on the disk of the database",
     Kind.POOLER: "PgBouncer is killed and started again",
     Kind.OUTAGE: "all schedulers stand still",
+    Kind.STARVED: "not planned: the machine gave it no processor for half a second or longer",
 }
 _WEIGHTS = {
     Kind.KILL: 22, Kind.PAUSE: 16, Kind.LOST_REPLY: 16, Kind.CUT: 10, Kind.SKEW: 8, Kind.DRAIN: 8,

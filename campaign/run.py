@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,6 +26,7 @@ from campaign.plan import API_NODES, CLIENTS, POOLED, SCHEDULERS, WORKERS, Fault
 from campaign.proxy import PgProxy
 from campaign.recorder import FOLDER, SLOTS, decisions
 from campaign.replay import replay
+from campaign.vitals import Vitals
 from campaign.workload import QUEUES, Work, works
 from gnomon.app import open_database, open_store
 from gnomon.client import Client as StoreClient
@@ -84,6 +85,7 @@ class Campaign:
     works: Sequence[Work] = ()
     flows: Sequence[Flow] = ()
     unexpected: list[str] = field(default_factory=list)
+    still: Mapping[str, str] = field(default_factory=dict)
     replayed: Counter[Applied] = field(default_factory=Counter)
     _sources: dict[str, History] = field(default_factory=dict)
 
@@ -266,6 +268,9 @@ async def run(campaign: Campaign, faults: Sequence[Fault], tell: Tell) -> Nemesi
         campaign.disk,
     )
     enough = asyncio.Event()
+    vitals = Vitals(campaign.nodes, campaign.history("machine"))
+    campaign.still = vitals.still
+    watching = asyncio.create_task(vitals.watch(), name="vitals")
     async with asyncio.TaskGroup() as group:
         for client in campaign.clients:
             group.create_task(client.ask_until(enough))
@@ -276,6 +281,7 @@ async def run(campaign: Campaign, faults: Sequence[Fault], tell: Tell) -> Nemesi
         enough.set()
         await _while_telling(asyncio.sleep(options.quiet * 3 / 4), lambda: tell("quiet", nemesis, campaign))
     await nemesis.send_all_home()
+    watching.cancel()
     tell("final read", nemesis, campaign)
     dsn = campaign.server.dsn(DATABASE)
     campaign.replayed = await replay(dsn)

