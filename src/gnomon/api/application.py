@@ -34,7 +34,7 @@ from gnomon.api import (
     tenants,
     workers,
 )
-from gnomon.api.aside import Aside, Desk
+from gnomon.api.aside import Desk, may_ever_take_long
 from gnomon.api.bodies import BodyLimits
 from gnomon.api.call import Call
 from gnomon.api.callers import Callers
@@ -147,11 +147,13 @@ def application(api: Api, routes: Sequence[Handler] = ROUTES, *, desk: Desk | No
         streams=streams,
         presence=api.presence,
         body=BodyLimits(chosen.body_bytes_max, chosen.body.total_seconds()),
+        desk=desk,
     )
-    app = _framework(api, routes, callers, streams, [gate, partial(Aside, desk=desk), Gzip])
+    app = _framework(api, routes, callers, streams, [gate])
     for handler in handlers_of(app):
         handler.opt["query"] = _query_names(handler)
         handler.opt["is_long"] = handler.fn in _LONG
+        handler.opt["may_take_long"] = isinstance(handler, HTTPRouteHandler) and may_ever_take_long(handler)
         handler.opt["takes_body"] = "data" in handler.parsed_fn_signature.parameters
     for route in app.routes:
         if isinstance(route, HTTPRoute):

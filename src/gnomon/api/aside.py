@@ -1,8 +1,8 @@
 """Calls that may compute for long are served by a thread beside the loop, so that no other waits for them.
 
-The gate has let the call in. From there on, the thread serves it with a store of its own: it reads the body,
-decides, writes and answers. Python takes turns between threads every few milliseconds, so the loop of the
-node goes on meanwhile.
+Routes that may take long whatever they are sent say `is_long`. The gate has let the call in. From there on,
+the thread serves it with a store of its own: it reads the body, decides, writes and answers. Python takes
+turns between threads every few milliseconds, so the loop of the node goes on meanwhile.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import asyncio
 from typing import Any, Protocol
 from urllib.parse import parse_qsl
 
+from litestar.handlers import HTTPRouteHandler
 from litestar.types import ASGIApp, Receive, Send
 
+from gnomon.api.bodies import WITH_BODY
 from gnomon.api.callers import Caller
 from gnomon.client import Client
 
@@ -32,25 +34,15 @@ class Desk(Protocol):
         """Its loop, what serves calls there, and the verbs of its store. Raises StoreError."""
 
 
-class Aside:
-    """Stands behind the gate. Routes that may take long whatever they are sent say `is_long`."""
-
-    def __init__(self, app: ASGIApp, *, desk: Desk | None) -> None:
-        self._app = app
-        self._desk = desk
-
-    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        if self._desk is None or scope["type"] != "http" or not may_take_long(scope):
-            await self._app(scope, receive, send)
-        else:
-            await _served_by(self._desk, scope, receive, send)
+def may_ever_take_long(handler: HTTPRouteHandler) -> bool:
+    """Decided once for a route. Most reads never do, and do not pay for the question at each call."""
+    opt = handler.opt
+    return bool(opt["is_long"]) or "limit" in opt["query"] or not WITH_BODY.isdisjoint(handler.http_methods)
 
 
 def may_take_long(scope: Any) -> bool:
     opt = scope["route_handler"].opt
-    if opt.get("is_stream"):
-        return False
-    return bool(opt.get("is_long")) or _has_large_body(scope["headers"]) or _is_long_page(scope, opt["query"])
+    return bool(opt["is_long"]) or _has_large_body(scope["headers"]) or _is_long_page(scope, opt["query"])
 
 
 def _has_large_body(headers: list[tuple[bytes, bytes]]) -> bool:
@@ -71,7 +63,7 @@ def _is_long_page(scope: Any, known: frozenset[str]) -> bool:
     return asked.isdecimal() and int(asked[:9]) > PAGE_LIMIT_MAX
 
 
-async def _served_by(desk: Desk, scope: Any, receive: Receive, send: Send) -> None:
+async def served_by(desk: Desk, scope: Any, receive: Receive, send: Send) -> None:
     there, app, client = await desk.open()
     here = asyncio.get_running_loop()
     passed_on = {name: scope[name] for name in _PASSED_ON if name in scope}

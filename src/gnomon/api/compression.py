@@ -12,15 +12,20 @@ FROM_BYTES = 1024
 LEVEL = 4  # Most of the size for a third of the time.
 
 
+def compressed(app: ASGIApp) -> ASGIApp:
+    """For a call that accepts it. A route that says `is_stream` is left alone."""
+    config = CompressionConfig(
+        "gzip", minimum_size=FROM_BYTES, gzip_compress_level=LEVEL, exclude_opt_key="is_stream"
+    )
+    return CompressionMiddleware(app, config)
+
+
 class Gzip:
-    """A route that says `is_stream` is left alone."""
+    """A middleware where there is no gate, which looks at all headers anyway."""
 
     def __init__(self, app: ASGIApp) -> None:
-        config = CompressionConfig(
-            "gzip", minimum_size=FROM_BYTES, gzip_compress_level=LEVEL, exclude_opt_key="is_stream"
-        )
         self._app = app
-        self._compressed = CompressionMiddleware(app, config)
+        self._compressed = compressed(app)
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         accepts = any(name == b"accept-encoding" and b"gzip" in value for name, value in scope["headers"])

@@ -73,6 +73,7 @@ class Edge:
             await send(message)
 
         mark, peer = REQUEST_ID.set(request_id), peer_of(scope)
+        scope["gnomon.peer"] = peer
         self._presence.enter(peer, is_socket=scope["type"] == "websocket")
         try:
             await self._app(scope, receive, send_with_id)

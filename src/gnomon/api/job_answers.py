@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -82,9 +83,15 @@ class JobPage(Answer):
     next_cursor: str | None
 
 
+@lru_cache(maxsize=1000)
+def _retry(document: str) -> msgspec.Raw:
+    """Most jobs have one of a few policies."""
+    return msgspec.Raw(msgspec.json.encode(retry_words(msgspec.json.decode(document))))
+
+
 def job_fields(job: ShownJob, recent: Sequence[RecentRun], *, now: datetime) -> dict[str, Any]:
     """`recent`: its newest runs, newest first."""
-    schedule, retry = job.schedule, retry_words(job.retry)
+    schedule, retry = job.schedule, _retry(job.retry)
     return {
         "job_id": str(job.id),
         "name": job.name,

@@ -127,12 +127,14 @@ async def list_jobs(
 @get("/v1/jobs/{job_id:str}", policy=READS)
 async def get_job(job_id: FromPath[str], request: Call) -> Encoded[JobDetails]:
     """One job, with what runs of it now and what ended last."""
-    look = await request.verbs.jobs.look(read_job_id(job_id))
-    schedule = look.job.schedule
-    skip = await request.verbs.calendars.skip_of(
-        schedule.get("calendar"), look.job.next_run_time, timezone=schedule.get("timezone")
-    )
-    shown = job_details(look.job, look.recent, skip, now=request.now)
+    verbs = request.verbs
+    look = await verbs.jobs.look(read_job_id(job_id))
+    schedule, skip = look.job.schedule, None
+    if (calendar := schedule.get("calendar")) is not None:
+        skip = await verbs.calendars.skip_of(
+            calendar, look.job.next_run_time, timezone=schedule.get("timezone")
+        )
+    shown = job_details(look.job, look.recent, skip, now=verbs.now())
     return Encoded(msgspec.json.encode(shown), etag=look.job.version)
 
 

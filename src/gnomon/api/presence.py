@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
-from typing import Any, TypeVar
+from typing import Any
 
 from gnomon.errors import TooManyConnections
 
 # The address and the port of a client, as the server tells them: both are text.
 Peer = tuple[str, str]
-
-T = TypeVar("T")
 
 NOWHERE: Peer = ("", "")
 NETWORK_BITS = 64  # What one IPv6 customer has.
@@ -52,20 +50,31 @@ class Presence:
     def enter(self, peer: Peer, *, is_socket: bool = False) -> None:
         if is_socket:
             self.sockets.add(peer)
-        _count(self.busy, peer, 1)
-        _count(self._by_origin, origin_of(peer[0]), 1)
+        busy, by_origin, origin = self.busy, self._by_origin, origin_of(peer[0])
+        busy[peer] = busy.get(peer, 0) + 1
+        by_origin[origin] = by_origin.get(origin, 0) + 1
         self._under_way += 1
 
     def leave(self, peer: Peer) -> None:
         self.sockets.discard(peer)
-        _count(self.busy, peer, -1)
-        _count(self._by_origin, origin_of(peer[0]), -1)
+        busy, by_origin, origin = self.busy, self._by_origin, origin_of(peer[0])
+        if (left := busy[peer] - 1) > 0:
+            busy[peer] = left
+        else:
+            del busy[peer]
+        if (left := by_origin[origin] - 1) > 0:
+            by_origin[origin] = left
+        else:
+            del by_origin[origin]
         self._under_way -= 1
         self._served.add(peer)
 
     def check(self, peer: Peer) -> None:
         """May this request, which has entered, be served? Raises TooManyConnections."""
-        limit, origin = self.per_address, origin_of(peer[0])
+        limit = self.per_address
+        if self._under_way <= (self.total if limit is None else min(limit, self.total)):
+            return
+        origin = origin_of(peer[0])
         if limit is not None and self._by_origin[origin] > limit:
             raise TooManyConnections(limit, address=origin)
         if self._under_way > self.total:
@@ -75,11 +84,3 @@ class Presence:
         """The connections of which a request ended since the last call."""
         served, self._served = self._served, set()
         return served
-
-
-def _count(counts: dict[T, int], what: T, change: int) -> None:
-    left = counts.get(what, 0) + change
-    if left:
-        counts[what] = left
-    else:
-        del counts[what]

@@ -48,19 +48,22 @@ _ENDED = {
     ExecutionStatus.CANCELLED: JobState.CANCELLED,
     ExecutionStatus.SKIPPED: JobState.CANCELLED,
 }
+_OVER = frozenset({JobStatus.CANCELLED, JobStatus.DELETED})
 
 
 def state_of(
     status: str, next_run_time: datetime | None, recent: Sequence[RecentRun], *, now: datetime
 ) -> JobState:
     """`recent`: its newest runs, newest first. What runs or is due comes before what will be."""
-    if status in (JobStatus.CANCELLED, JobStatus.DELETED):
+    if status in _OVER:
         return JobState.CANCELLED
-    if any(run.status is ExecutionStatus.RUNNING for run in recent):
-        return JobState.RUNNING
-    waiting = [run for run in recent if run.status is None]
-    if any(run.due is None or run.due <= now for run in waiting):
-        return JobState.QUEUED
+    waiting = []
+    if recent:  # Most of many jobs in a list have no runs yet.
+        if any(run.status is ExecutionStatus.RUNNING for run in recent):
+            return JobState.RUNNING
+        waiting = [run for run in recent if run.status is None]
+        if any(run.due is None or run.due <= now for run in waiting):
+            return JobState.QUEUED
     if status == JobStatus.PAUSED:
         return JobState.PAUSED
     if waiting or next_run_time is not None:

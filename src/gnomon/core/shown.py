@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 from gnomon.core import retry, schedule_document
 from gnomon.core.document import Document
 from gnomon.core.job import Job, JobId, TenantId
+from gnomon.core.retry import RetryPolicy
 from gnomon.core.schedule import Schedule
 
 REMEMBERED = 4096  # Many jobs say the same about times.
 
 
 class ShownJob(NamedTuple):
-    """Its lists are sorted. `retry` and `schedule` are what the `to_document` of each says."""
+    """Its lists are sorted. `schedule` is what its `to_document` says, and `retry` that as JSON."""
 
     id: JobId
     tenant_id: TenantId
@@ -42,7 +43,7 @@ class ShownJob(NamedTuple):
     capabilities: Sequence[str]
     tags: Sequence[str]
     dependencies: Sequence[str]
-    retry: Mapping[str, Any]
+    retry: str
     schedule: Mapping[str, Any]
 
 
@@ -70,9 +71,14 @@ def shown_job(job: Job) -> ShownJob:
         capabilities=sorted(definition.capabilities),
         tags=sorted(job.tags),
         dependencies=sorted(map(str, job.dependencies)),
-        retry=retry.to_document(definition.retry),
+        retry=_retry_document(definition.retry),
         schedule=_schedule_document(definition.schedule),
     )
+
+
+@lru_cache(REMEMBERED)
+def _retry_document(policy: RetryPolicy) -> str:
+    return Document.of(retry.to_document(policy), field="retry").text
 
 
 @lru_cache(REMEMBERED)

@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 from gnomon.core.lease import LEASE
@@ -25,12 +26,9 @@ JUMP = timedelta(seconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def uptime() -> float:
-    """Seconds that nobody sets. Where the system counts them, those too in which the machine slept."""
-    return time.clock_gettime(_UPTIME) if _UPTIME is not None else time.monotonic()
-
-
-_UPTIME = getattr(time, "CLOCK_BOOTTIME", None)
+_BOOTTIME: int | None = getattr(time, "CLOCK_BOOTTIME", None)
+# Seconds that nobody sets. Where the system counts them, those too in which the machine slept.
+uptime: Callable[[], float] = time.monotonic if _BOOTTIME is None else partial(time.clock_gettime, _BOOTTIME)
 
 
 class Clock(Protocol):
@@ -65,7 +63,9 @@ class StoreClock:
     def now(self) -> datetime:
         assert self._offset is not None, "learn() comes first"
         # After a step back, time stands still until it has caught up.
-        self._latest = max(self._latest, _EPOCH + timedelta(seconds=self._monotonic() + self._offset))
+        now = _EPOCH + timedelta(seconds=self._monotonic() + self._offset)
+        if now > self._latest:
+            self._latest = now
         return self._latest
 
     @property

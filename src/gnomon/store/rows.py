@@ -134,8 +134,8 @@ def job_of(row: Row) -> Job:
 def shown_job_of(row: Row) -> ShownJob:
     """From the columns of `jobs_shown`, in their order."""
     *facts, payload, capabilities, tags, dependencies, retry, schedule = row
-    documents = map(_decode, (capabilities, tags, dependencies, retry, schedule))
-    return ShownJob._make((*facts, Document(payload), *documents))
+    capabilities, tags, dependencies, schedule = map(_decode, (capabilities, tags, dependencies, schedule))
+    return ShownJob._make((*facts, Document(payload), capabilities, tags, dependencies, retry, schedule))
 
 
 def is_possible(claim: Claim) -> bool:
