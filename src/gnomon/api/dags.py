@@ -180,7 +180,8 @@ async def _tagged(
 
 async def _answers(dags: Sequence[Dag], request: Call) -> list[DagAnswer]:
     recent = await request.verbs.jobs.recent([dag.job for dag in dags])
-    return [dag_answer(dag, recent[dag.job.id], now=request.now) for dag in dags]
+    now = request.now
+    return [dag_answer(dag, recent[dag.job.id], now=now) for dag in dags]
 
 
 ROUTES: list[Any] = [

@@ -15,6 +15,7 @@ PART_BYTES = 256 * 1024
 T = TypeVar("T")
 
 _encode = msgspec.json.Encoder().encode
+_encode_into = msgspec.json.Encoder().encode_into
 
 
 class Encoded(Response[T]):
@@ -66,7 +67,7 @@ async def in_parts(about: T, items: Iterable[Any]) -> InParts[T]:
     parts, part = [], bytearray(begin + b"[")
     for number, item in enumerate(items):
         part += b"," if number else b""
-        part += _encode(item)
+        _encode_into(item, part, -1)
         if len(part) >= PART_BYTES:
             parts.append(bytes(part))
             part.clear()

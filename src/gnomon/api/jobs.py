@@ -227,7 +227,8 @@ async def answers(jobs: Sequence[Job], request: Call, *, since: datetime | None 
     """Jobs that were made since then have no runs yet: nobody looks for them."""
     old = [job for job in jobs if since is None or job.created_at < since]
     recent = await request.verbs.jobs.recent(old)
-    return [job_answer(job, recent.get(job.id, ()), now=request.now) for job in jobs]
+    now = request.now
+    return [job_answer(job, recent.get(job.id, ()), now=now) for job in jobs]
 
 
 def tagged(

@@ -62,7 +62,8 @@ async def list_keys(
     """Newest first, revoked and expired ones too."""
     cursors = Cursors(request.verbs.tenant_id, "keys")
     page = await request.verbs.keys.list(limit=limit, after=cursors.read_id(cursor))
-    shown = [KeyAnswer(**_fields(key, request.now)) for key in page.items]
+    now = request.now
+    shown = [KeyAnswer(**_fields(key, now)) for key in page.items]
     return KeyPage(keys=shown, next_cursor=cursors.write_id(page.next))
 
 
