@@ -234,6 +234,24 @@ def who_stands_in_line_behind_a_retry_waits_as_long(story: Story, wrong: bool) -
     story.read(5500 if wrong else 5000)
 
 
+@case("Q1")
+def a_suspect_waits_for_those_before_it(story: Story, wrong: bool) -> None:
+    """Each needs an empty worker. The one before it got its own at the last moment."""
+    story.job()
+    for at, run in ((30, "s"), (40, "r"), (50, "later")):
+        story.enqueue(run, at=at)
+        story.claim(at + 1, run)
+        story.start(at + 1, run)
+    story.fault(52, 53, "kill", "w")
+    for at, run in ((55, "s"), (65, "r"), (75, "later")):
+        story.again(at, Expired, run=run)
+    for at in range(100, 4900, 100):
+        story.enqueue(f"plain {at}", at=at)
+        story.live(f"plain {at}", at=at + 1, worker="w/2")  # A worker that holds something takes no suspect.
+    story.live("later" if wrong else "s", at=4900, worker="w/3")
+    story.read(4950)
+
+
 @case("Q2")
 def a_run_ends_twice(story: Story, wrong: bool) -> None:
     story.job()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from datetime import datetime
 from heapq import heappop, heappush
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from gnomon.proof.dags import was_held
@@ -45,7 +46,7 @@ def q1(index: Index) -> Findings:
         if since is None or _deadline(index, run, since) > read_at:
             continue
         found.checked += 1
-        if run.ending is None and _deadline(index, run, _room_since(index, run, since)) <= read_at:
+        if run.ending is None and _has_starved(index, run, since, read_at):
             found.add(run.entity, "it had the time to end and did not.", run.rows[-1])
     return found
 
@@ -96,20 +97,60 @@ def _first_in_line_since(index: Index, run: Run, since: datetime) -> datetime | 
     return since
 
 
+def _has_starved(index: Index, run: Run, since: datetime, read_at: datetime) -> bool:
+    if not _is_suspect(run):
+        return _deadline(index, run, _room_since(index, run, since)) <= read_at
+    # The suspect before it may run, and then another worker must become empty.
+    longest = max(
+        index.parameters.run_max_of(one.job, one.spec.timeout if one.spec else None)
+        for one in index.runs.values()
+    )
+    return _deadline(index, run, _empty_worker_since(index, run, since)) + 2 * longest <= read_at
+
+
+def _is_suspect(run: Run) -> bool:
+    """Whether it waits after its worker died: for a worker that runs nothing else."""
+    return isinstance(run.rows[-1], Expired)
+
+
+def _empty_worker_since(index: Index, run: Run, since: datetime) -> datetime:
+    """Since when no suspect that is ahead of it takes an empty worker. Suspects go by their due time alone.
+
+    That is no excuse if a suspect of its queue that is behind it had a turn meanwhile.
+    """
+    lane, room = _lane(run), since
+    for due, other, claim in _claims_of_suspects(index):
+        if claim.db is None or claim.db <= since + index.parameters.tolerance:
+            continue
+        if (due, other.id) < (since, run.id):
+            room = max(room, claim.db)
+        elif _lane(other) == lane:
+            return since
+    return room
+
+
+def _claims_of_suspects(index: Index) -> Iterator[tuple[datetime, Run, Claim]]:
+    for run in index.runs.values():
+        for before, segment in pairwise(run.segments):
+            if isinstance(before.end, Expired) and before.end.next_at is not None:
+                yield before.end.next_at, run, segment.claim
+
+
 def _room_since(index: Index, run: Run, since: datetime) -> datetime:
     """Since when nobody who is ahead of it takes the room: with more work than slots, the last wait for long.
 
     That is no excuse if somebody of its queue who is behind it had a turn meanwhile.
     """
     rank, lane, room = _Rank(-_priority(run), since, run.id), _lane(run), since
+    of_suspects = {claim.n for _, _, claim in _claims_of_suspects(index)}
     for claim in index.of(Claim):
         other = index.runs[claim.run]
         if other is run or claim.db is None or claim.db <= since + index.parameters.tolerance:
             continue
         if _Rank(-_priority(other), _due(other, claim, claim.db), other.id) < rank:
             room = max(room, claim.db)
-        elif _lane(other) == lane:
-            return since
+        elif _lane(other) == lane and claim.n not in of_suspects:
+            return since  # A suspect takes a worker that is empty, whoever else waits.
     return room
 
 
