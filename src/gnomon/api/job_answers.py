@@ -91,7 +91,7 @@ def _retry(document: str) -> msgspec.Raw:
 
 def job_fields(job: ShownJob, recent: Sequence[RecentRun], *, now: datetime) -> dict[str, Any]:
     """`recent`: its newest runs, newest first."""
-    schedule, retry = job.schedule, _retry(job.retry)
+    schedule, retry = job.schedule, _retry(job.retry.text)
     return {
         "job_id": str(job.id),
         "name": job.name,

@@ -20,7 +20,7 @@ REMEMBERED = 4096  # Many jobs say the same about times.
 
 
 class ShownJob(NamedTuple):
-    """Its lists are sorted. `schedule` is what its `to_document` says, and `retry` that as JSON."""
+    """Its lists are sorted. `retry` and `schedule` are what the `to_document` of each says."""
 
     id: JobId
     tenant_id: TenantId
@@ -43,7 +43,7 @@ class ShownJob(NamedTuple):
     capabilities: Sequence[str]
     tags: Sequence[str]
     dependencies: Sequence[str]
-    retry: str
+    retry: Document
     schedule: Mapping[str, Any]
 
 
@@ -77,8 +77,8 @@ def shown_job(job: Job) -> ShownJob:
 
 
 @lru_cache(REMEMBERED)
-def _retry_document(policy: RetryPolicy) -> str:
-    return Document.of(retry.to_document(policy), field="retry").text
+def _retry_document(policy: RetryPolicy) -> Document:
+    return Document.of(retry.to_document(policy), field="retry")
 
 
 @lru_cache(REMEMBERED)

@@ -135,7 +135,9 @@ def shown_job_of(row: Row) -> ShownJob:
     """From the columns of `jobs_shown`, in their order."""
     *facts, payload, capabilities, tags, dependencies, retry, schedule = row
     capabilities, tags, dependencies, schedule = map(_decode, (capabilities, tags, dependencies, schedule))
-    return ShownJob._make((*facts, Document(payload), capabilities, tags, dependencies, retry, schedule))
+    return ShownJob._make(
+        (*facts, Document(payload), capabilities, tags, dependencies, Document(retry), schedule)
+    )
 
 
 def is_possible(claim: Claim) -> bool:
