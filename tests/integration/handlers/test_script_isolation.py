@@ -106,8 +106,8 @@ async def handler(database: Path) -> AsyncIterator[ScriptHandler]:
 @needs_landlock
 @pytest.mark.parametrize("isolation", ["on", "off"])
 def test_a_worker_that_is_not_root_is_safe_from_its_scripts(open_folder: Path, isolation: str) -> None:
-    python = _python_for_nobody()
     packages = os.pathsep.join([str(ROOT / "src"), str(ROOT), *(path for path in sys.path if path)])
+    python = _python_for_nobody(packages)
     worker = subprocess.run(
         [python, "-c", WORKER, str(open_folder), isolation, ATTACK],
         cwd="/",
@@ -126,15 +126,15 @@ def test_a_worker_that_is_not_root_is_safe_from_its_scripts(open_folder: Path, i
         assert found <= set(json.loads(told))
 
 
-def _python_for_nobody() -> str:
-    """The interpreter of the tests may be in a folder that is for its owner only."""
+def _python_for_nobody(packages: str) -> str:
+    """The interpreter of the tests, or their packages, may be in a folder that is for its owner only."""
     alike = f"python{sys.version_info.major}.{sys.version_info.minor}"
     for python in (sys.executable, shutil.which(alike, path="/usr/bin:/usr/local/bin:/bin")):
         if python is None:
             continue
-        probe = [python, "-c", "import sys; print(sys.version_info[:2])"]
+        probe = [python, "-c", "import gnomon, msgspec"]
         try:
-            subprocess.run(probe, cwd="/", check=True, **AS_NOBODY)
+            subprocess.run(probe, cwd="/", env={"PYTHONPATH": packages}, check=True, **AS_NOBODY)
         except (OSError, subprocess.CalledProcessError):
             continue
         return python
