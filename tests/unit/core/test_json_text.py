@@ -38,3 +38,24 @@ def test_a_number_that_would_change_is_refused_with_its_place(digits: str) -> No
 def test_a_whole_number_of_any_size_that_is_kept_is_exact() -> None:
     for number in (2**53 + 1, 2**64 + 1, -(2**64) - 1, 10**299 + 1):
         assert parse_json(str(number), field="x") == number
+
+
+@pytest.mark.parametrize(("said", "reason"), [
+    ("-0", "-0 would come back as 0"), ("1" * 301, "an integer of more than 300 digits"),
+    ("NaN", "NaN is not JSON"), ('1, "c": 2', "is there twice in one object"),
+])  # fmt: skip
+def test_whatever_is_refused_is_refused_with_its_place(said: str, reason: str) -> None:
+    with pytest.raises(InvalidInput, match=reason) as refused:
+        parse_json(f'{{"a": [0, {{"c": {said}}}], "b": -0}}', field="payload")
+
+    assert refused.value.field == "payload.a[1].c"
+
+
+@pytest.mark.parametrize(("rest", "reason"), [
+    ("", "is not JSON"), (" x", "is not JSON"), (f', "b": {"[" * 200_000}', "nested deeper"),
+])  # fmt: skip
+def test_what_follows_a_number_that_would_change_may_be_no_json(rest: str, reason: str) -> None:
+    with pytest.raises(InvalidInput, match=reason) as refused:
+        parse_json(f'{{"a": 1e-400{rest}', field="payload")
+
+    assert refused.value.field == "payload"
