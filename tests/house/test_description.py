@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from inspect import getsource
@@ -18,6 +19,8 @@ from gnomon.api.described.field import BYTES_MAX, UNBOUNDED, Fields
 from gnomon.api.described.tables import CALLS, FIELDS
 from gnomon.api.policy import READS
 from gnomon.api.reading import Form
+from gnomon.handlers.discovery import installed_kinds
+from gnomon.settings import HandlerSettings
 from tests.house.tree import must_be_empty
 
 Schema = Mapping[str, Any]
@@ -46,6 +49,11 @@ def test_no_row_outlives_what_it_describes() -> None:
 
 def test_every_example_fits_its_schema() -> None:
     must_be_empty(list(misfits(document())))
+
+
+def test_the_kinds_that_it_names_are_those_that_there_are() -> None:
+    kind = document()["components"]["schemas"]["NewJob"]["properties"]["kind"]
+    assert set(re.findall("`(.*?)`", kind["description"])) == installed_kinds(HandlerSettings()).installed
 
 
 def test_headers_are_described_where_handlers_read_them() -> None:

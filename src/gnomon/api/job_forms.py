@@ -96,7 +96,10 @@ def definition_of(form: JobForm, before: Definition | None, *, now: datetime) ->
     if "max_concurrent" in said:
         changes["max_concurrent"] = said["max_concurrent"]
     if "payload" in said or before is None:
-        kind, payload = _payload(said.get("payload"), said.get("kind") or (before.kind if before else None))
+        kind = said.get("kind")
+        if kind is None and before is not None:
+            kind = before.kind
+        kind, payload = _payload(said.get("payload"), kind)
         changes |= {"kind": kind, "payload": Document.of(payload, field="payload")}
     if "timeout_seconds" in said:
         changes["timeout"] = _seconds(said["timeout_seconds"], "timeout_seconds")

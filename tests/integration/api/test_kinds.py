@@ -52,6 +52,14 @@ async def test_a_kind_is_read_in_any_case_and_its_payload_is_checked(known: Offi
     assert refusal(refused) == ("INVALID_INPUT", "payload.scrip")
 
 
+async def test_an_empty_kind_is_not_taken_for_one_that_was_not_said(known: Office) -> None:
+    for said in ({}, {"payload": CALL}):
+        assert refusal(await create(known, kind="", **said)) == ("INVALID_INPUT", "kind")
+    path = f"/v1/jobs/{(await create(known, payload=CALL)).json()['job_id']}"
+    for change in ({"kind": ""}, {"kind": "", "payload": CALL}):
+        assert refusal(await known.http.put(path, json=change)) == ("INVALID_INPUT", "kind")
+
+
 async def test_an_unknown_kind_is_refused_with_the_nearest_known_one(known: Office) -> None:
     refused = await create(known, kind="htpp", payload=CALL)
     assert refusal(refused) == ("UNKNOWN_KIND", "kind")

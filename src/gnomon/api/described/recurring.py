@@ -120,9 +120,9 @@ TAG = name("A tag.", "finance")
 CAPABILITY = name("A capability.", "gpu")
 QUEUE = name("Where its runs wait. Workers say which queues they serve.", "default")
 KIND = text(
-    "What runs it: `http`, `script`, `python`, `sql`, `dummy`, or the name of a handler of your own. Read in "
-    "any case. Without it, it follows from the payload. One that no handler of the server and no live worker "
-    "has is refused.",
+    "What runs it: `http`, `script`, `python`, `dummy`, or the name of a handler of your own. Read in any "
+    "case. Without it, it follows from the payload. One that no handler of the server and no live worker has "
+    "is refused.",
     "http",
     up_to=NAME_LENGTH_MAX,
 )
