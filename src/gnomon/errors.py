@@ -582,6 +582,9 @@ class StoreError(GnomonError):
     code = "STORE_UNAVAILABLE"
     http_status = 503
 
+    # What callers are told instead of what the database said: that may name hosts, paths or statements.
+    TOLD = "The store cannot serve this now. The call may or may not have happened: ask again."
+
 
 class StoreUnavailable(StoreError):
     """The database did not answer. The call may or may not have happened: ask again, idempotently."""

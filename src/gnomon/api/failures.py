@@ -138,8 +138,8 @@ def _invalid(request: Request[Any, Any, Any], error: ValidationException) -> Inv
 def _message(error: GnomonError) -> str:
     if error.http_status < 500:
         return str(error)
-    if isinstance(error, StoreError):  # What the database said may name hosts, paths or statements.
-        return "The store cannot serve this now. The call may or may not have happened: ask again."
+    if isinstance(error, StoreError):
+        return error.TOLD
     return str(error) or "Something went wrong here. The log has more, under this request id."
 
 

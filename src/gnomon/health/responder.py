@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gnomon.errors import GnomonError, InvalidInput, MethodNotAllowed, NotFound
+from gnomon.errors import GnomonError, InvalidInput, MethodNotAllowed, NotFound, StoreError
 
 logger = logging.getLogger(__name__)
 
@@ -108,11 +108,14 @@ class _Responder:
             return self._problem(GnomonError("internal error"))
 
     def _problem(self, error: GnomonError) -> Page:
-        """In the envelope of the API."""
+        """In the envelope of the API, and like there without what the database said."""
+        is_store = isinstance(error, StoreError)
+        if is_store:
+            logger.warning("the store did not serve a probe: %s", error)
         told = {
             "code": error.code,
-            "message": str(error),
-            "details": error.details,
+            "message": StoreError.TOLD if is_store else str(error),
+            "details": {} if is_store else error.details,
             "request_id": f"req_{self._random.getrandbits(64):016x}",
         }
         return Page(msgspec.json.encode({"error": told}), status=error.http_status)
@@ -126,4 +129,6 @@ def _head(page: Page) -> bytes:
         "Cache-Control: no-store",
         "Connection: close",
     ]
+    if page.status == HTTPStatus.METHOD_NOT_ALLOWED:
+        lines.append(f"Allow: {', '.join(METHODS)}")
     return "\r\n".join([*lines, "", ""]).encode("ascii")
