@@ -13,7 +13,7 @@ from gnomon.client.places import NamedPlace, named_places
 from gnomon.client.runs import check_workflow_lives
 from gnomon.client.surroundings import Surroundings
 from gnomon.client.waiting import pauses
-from gnomon.core.dag import TaskPlace
+from gnomon.core.dag import Run, RunId, TaskPlace
 from gnomon.core.document import Document
 from gnomon.core.execution import (
     Attempt,
@@ -31,7 +31,13 @@ from gnomon.core.limits import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, check_batch
 from gnomon.core.records import AtRevision, ExecutionFilter, LogLine, Page, Redrive, Redriven
 from gnomon.core.run_events import Redrive as RedriveTasks
 from gnomon.core.schedule import DELAY_MAX
-from gnomon.errors import DeadLetterNotFound, ExecutionNotFound, IllegalTransition, InvalidInput
+from gnomon.errors import (
+    DeadLetterNotFound,
+    ExecutionNotFound,
+    IllegalTransition,
+    InvalidInput,
+    RunNotFound,
+)
 from gnomon.store.database import Session
 from gnomon.store.enqueuing import enqueue_within
 from gnomon.store.hints import Topic
@@ -116,7 +122,8 @@ class Executions:
         """Run an ended execution again, as a new one with the same input. Raises ExecutionNotFound.
 
         A dead letter is redriven; asked twice, that is one new execution. Of a task of a workflow, the run
-        goes on from it: see `core/repair.py`. Raises IllegalTransition for an execution that has not ended.
+        goes on from it: see `core/repair.py`. Raises IllegalTransition for an execution that has not ended,
+        and for a run of a workflow of which tasks failed: run anew, it would leave them to be redriven.
         """
         ended = await self.get(execution_id)
         if not ended.status.is_final:
@@ -132,7 +139,28 @@ class Executions:
                 )
                 self._own.announce(Topic.WORK)
                 return made
-        return await self._repeat(ended, redrive, revision)
+        run = await self._run_of(ended)
+        if run is not None and run.state.failed:
+            raise IllegalTransition(
+                "run of a workflow",
+                status=run.status,
+                action="retry",
+                advice="Tasks of it failed: rerun it to go on from them, or trigger its workflow anew.",
+            )
+        made = await self._repeat(ended, redrive, revision)
+        if run is None:
+            return made
+        begun = await self._own.store.runs.get(self._own.tenant_id, RunId(made.id))
+        return made._replace(revision=begun.revision)  # As people count those of a workflow.
+
+    async def _run_of(self, ended: Execution) -> Run | None:
+        """None of what is no run of a workflow. No worker ever gets one."""
+        if ended.claim:
+            return None
+        try:
+            return await self._own.store.runs.get(self._own.tenant_id, RunId(ended.id))
+        except RunNotFound:
+            return None
 
     async def _repeat(self, ended: Execution, redrive: Redrive, revision: AtRevision) -> Redriven:
         """As a new execution, which only its caller knows to be the same."""

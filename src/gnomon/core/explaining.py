@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from gnomon.core.dag import RunId
-from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, WaitsFor
+from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, Trigger, WaitsFor
 from gnomon.core.instants import instant_text
 from gnomon.core.job import DAG_KIND, Job, JobId, JobStatus
 from gnomon.core.lease import Lane
@@ -119,11 +119,10 @@ def _of_a_run_to_begin(place: Place, of_its_run: Sequence[Reason], *, now: datet
 
 def _where(execution: Execution) -> Reason:
     if execution.status.is_final:
-        return Reason(
-            Obstacle.ENDED,
-            f"It has ended: {execution.status}. To run it again: gnomon run retry.",
-            {"status": execution.status},
-        )
+        is_done = execution.trigger is Trigger.DAG and execution.status is ExecutionStatus.COMPLETED
+        again = "its task again: gnomon dag-run rerun" if is_done else "it again: gnomon run retry"
+        told = f"It has ended: {execution.status}. To run {again}."
+        return Reason(Obstacle.ENDED, told, {"status": execution.status})
     worker = execution.worker
     since = None if execution.started_at is None else instant_text(execution.started_at)
     if execution.status is not ExecutionStatus.RUNNING:

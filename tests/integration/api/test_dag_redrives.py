@@ -73,6 +73,33 @@ async def test_a_task_whose_dead_letter_was_purged_still_goes_on_in_its_run(offi
     assert (await office.http.get(run)).json()["status"] == "COMPLETED"
 
 
+async def test_a_run_of_which_a_task_failed_is_not_begun_anew_beside_its_dead_letter(office: Office) -> None:
+    run, _ = await fail_first(office)
+
+    refused = await office.http.post(f"/v1/executions/{run.rpartition('/')[2]}/retry")
+
+    assert refused.status_code == 409
+    assert "rerun it to go on from them" in refused.json()["error"]["message"]
+    assert await work_off(office) == 0
+    await office.http.post("/v1/dlq/redrive", json={"all": True})
+    assert await work_off(office) == 2
+
+
+async def test_a_run_that_ended_is_run_again_at_the_revision_that_the_answer_says(office: Office) -> None:
+    run = await begun(office, *CHAIN)
+    await work_off(office)
+    dag_id = (await office.http.get(run)).json()["dag_id"]
+    form = {"name": (await office.http.get(f"/v1/dags/{dag_id}")).json()["name"], "tasks": [CHAIN[0]]}
+    assert (await office.http.put(f"/v1/dags/{dag_id}", json=form)).json()["revision"] == 2
+
+    for said, revision in (({}, 2), ({"revision": "original"}, 1)):
+        path = f"/v1/executions/{run.rpartition('/')[2]}/retry"
+        made = (await office.http.post(path, json=said)).json()
+        assert (made["is_new"], made["revision"]) == (True, revision)
+        again = (await office.http.get(f"/v1/dag-runs/{made['execution_id']}")).json()
+        assert (again["trigger"], again["revision"]) == ("redrive", revision)
+
+
 async def test_a_task_that_succeeded_is_not_retried_by_itself(office: Office) -> None:
     run = await begun(office, *CHAIN)
     [leased] = await office.claim(kinds=["echo"])
@@ -82,6 +109,10 @@ async def test_a_task_that_succeeded_is_not_retried_by_itself(office: Office) ->
 
     assert refused.status_code == 409
     assert f"rerun it in its run {run.rpartition('/')[2]}" in refused.json()["error"]["message"]
+    told = (await office.http.get(f"/v1/executions/{leased.claim.execution_id}/explain")).json()["reasons"]
+    assert [one["message"] for one in told] == [
+        "It has ended: COMPLETED. To run its task again: gnomon dag-run rerun."
+    ]
 
 
 async def test_tasks_of_a_workflow_that_is_gone_are_refused_one_by_one(office: Office) -> None:
