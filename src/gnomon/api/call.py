@@ -14,6 +14,7 @@ from litestar import Request
 
 from gnomon.api.callers import Caller, Callers
 from gnomon.api.reading import read_json
+from gnomon.api.words import in_words
 from gnomon.client import Client
 from gnomon.core.idempotency import Idempotency
 from gnomon.errors import InvalidInput
@@ -108,7 +109,8 @@ class Call(Request[Any, Any, Any]):
         what = sha256(f"{self.scope['method']} {self.scope['path']} ".encode())
         for part in _sorted_text(read_json(await self.body() or b"null")):
             what.update(part.encode())
-        return Idempotency(key, what.hexdigest())
+        with in_words(lambda: {"idempotency_key": IDEMPOTENCY_KEY}):
+            return Idempotency(key, what.hexdigest())
 
     def version(self, in_body: int | None) -> int | None:
         """Which version of a job the caller has seen, from the body or the header. Raises InvalidInput."""

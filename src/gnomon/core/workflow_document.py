@@ -142,7 +142,9 @@ def _task(document: object, place: int, check: Check) -> Task:
             _fan_out(written.fan_out),
         )
     except InvalidInput as error:
-        raise of_task(name if isinstance(name, str) and name.strip() else str(place), error) from None
+        if isinstance(name, str) and name.strip():
+            raise of_task(name, error) from None
+        raise error.at(f"tasks[{place}].{error.field}") from None
 
 
 def _check_use(task: TaskForm) -> None:

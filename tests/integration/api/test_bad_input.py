@@ -278,6 +278,7 @@ async def test_27_a_query_that_makes_no_sense(office: Office, query: str) -> Non
 async def test_30_a_key_that_is_none(office: Office, key: str | bytes) -> None:
     answer = await office.http.post("/v1/jobs", json=JOB, headers={"Idempotency-Key": key})
     assert problem(answer) == INVALID
+    assert answer.json()["error"]["details"]["field"] == "Idempotency-Key"
     assert (await office.http.get("/v1/jobs")).json()["jobs"] == []
 
 

@@ -151,8 +151,8 @@ def test_a_workflow_without_a_schedule_runs_when_somebody_asks() -> None:
         (dag({"name": "a"}, config=[]), "config", "must be an object, not list."),
         (dag({"name": "a", "colour": "red"}), "tasks.a.colour", "is not a field of a task."),
         (dag({"name": "a", "fan_out": {"in": 1}}), "tasks.a.fan_out.in", "is not a field of a task."),
-        (dag({"colour": "red"}), "tasks.0.colour", "is not a field of a task."),
-        (dag({}), "tasks.0.name", "is missing; a task needs it."),
+        (dag({"colour": "red"}), "tasks[0].colour", "is not a field of a task."),
+        (dag({}), "tasks[0].name", "is missing; a task needs it."),
         (
             dag({"name": "a", "timeout_seconds": "1"}),
             "tasks.a.timeout_seconds",
