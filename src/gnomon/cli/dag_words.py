@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gnomon.cli.applying import changes_between
 from gnomon.cli.naming import dag_names, did_you_mean, guessing
 from gnomon.cli.showing import Output
 from gnomon.cli.talking import Talk, is_id
@@ -62,8 +63,4 @@ def changes_of(diff: Mapping[str, Any]) -> Iterator[str]:
 
 def _fields(whose: str, fields: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     for name, change in fields.items():
-        before, after = (
-            "nothing" if change[side] is None else Document.of(change[side], field=name).text
-            for side in ("before", "after")
-        )
-        yield f"~ {whose}{name}: {before} -> {after}"
+        yield from (f"~ {whose}{one}" for one in changes_between(change["before"], change["after"], name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,7 +26,7 @@ from gnomon.cli.job_options import (
     form_of,
 )
 from gnomon.cli.talking import Job, Talk, talks
-from gnomon.errors import InvalidInput
+from gnomon.errors import InvalidInput, JobNotFound, ServerRefused
 
 Version = Annotated[
     int | None, typer.Option("--if-version", help="Only if it is still at this version.", metavar="NUMBER")
@@ -71,7 +71,7 @@ def create(
         raise InvalidInput("name", "is missing: give it as the first word, or in the file.")
     if form.get("kind") is None and not form.get("payload"):
         raise InvalidInput("kind", "is missing: say what shall run, with --payload, --kind or --file.")
-    talk.show(talk.server.send("POST", "/v1/jobs", form))
+    talk.show(_send(talk, "POST", "/v1/jobs", form))
 
 
 @talks
@@ -112,4 +112,14 @@ def update(
     )  # fmt: skip
     if if_version is not None:
         form["version"] = if_version
-    talk.show(talk.server.send("PUT", talk.job_path(job), form))
+    talk.show(_send(talk, "PUT", talk.job_path(job), form))
+
+
+def _send(talk: Talk, method: str, path: str, form: dict[str, Any]) -> Any:
+    try:
+        return talk.server.send(method, path, form)
+    except ServerRefused as error:
+        if error.code == JobNotFound.code:
+            for word in form.get("dependencies") or ():
+                talk.job_or_dag_id(str(word))  # The refusal again, with a guess.
+        raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 
@@ -34,7 +34,14 @@ def name_filter(text: str | None) -> dict[str, str | None]:
 
 def did_you_mean(server: Server, path: str, noun: str, word: str, *, field: str = "name") -> str | None:
     """A sentence with the nearest name among the newest ones."""
-    names = [one[field] for one in server.pages(path, noun, limit=NAMES_MAX)]
+    return nearest(word, newest_names(server, path, noun, field=field))
+
+
+def newest_names(server: Server, path: str, noun: str, *, field: str = "name") -> list[str]:
+    return [one[field] for one in server.pages(path, noun, limit=NAMES_MAX)]
+
+
+def nearest(word: str, names: Sequence[str]) -> str | None:
     close = get_close_matches(word, names, n=1) or [name for name in names if name.lower() == word.lower()]
     return f"Did you mean {close[0]!r}?" if close else None
 

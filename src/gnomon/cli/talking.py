@@ -6,7 +6,7 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from typing import Annotated, Any, get_type_hints
@@ -15,13 +15,13 @@ from uuid import UUID
 
 import typer
 
-from gnomon.cli.naming import did_you_mean, guessing, job_names
+from gnomon.cli.naming import did_you_mean, guessing, job_names, nearest, newest_names
 from gnomon.cli.options import chosen, option
 from gnomon.cli.profiles import address_of, names_the_key
 from gnomon.cli.showing import Columns, Output, note, show_many, show_one
 from gnomon.cli.terminal import Screen, ask
 from gnomon.client.remote.server import Server
-from gnomon.errors import DagNotFound, JobNotFound
+from gnomon.errors import JobNotFound
 
 ServerOption = Annotated[str | None, option("server", "URL")]
 KeyOption = Annotated[str | None, option("key", "KEY")]
@@ -42,6 +42,7 @@ Name = Annotated[
 ]
 
 LIMIT = 50
+_WITH_RUNS = (("/v1/jobs", "jobs", "job_id"), ("/v1/dags", "dags", "dag_id"))
 _COMMON: Mapping[str, tuple[Any, Any]] = {
     "server": (ServerOption, None),
     "key": (KeyOption, None),
@@ -85,14 +86,14 @@ class Talk:
 
     def job_or_dag_id(self, word: str) -> str:
         """Of a job or of a workflow: where only its runs matter. Raises JobNotFound."""
-        try:
-            return self.job_id(word)
-        except JobNotFound:
-            with suppress(DagNotFound):
-                found = self.server.get("/v1/dags", name=word)["dags"]
-                if found:
-                    return str(found[0]["dag_id"])
-            raise
+        if is_id(word):
+            return word
+        for path, noun, id_field in _WITH_RUNS:
+            found = self.server.get(path, name=word)[noun]
+            if found:
+                return str(found[0][id_field])
+        names = [name for path, noun, _ in _WITH_RUNS for name in newest_names(self.server, path, noun)]
+        raise guessing(JobNotFound(word), nearest(word, names))
 
     def job_path(self, word: str, *more: str) -> str:
         return path_of("jobs", self.job_id(word), *more)

@@ -73,11 +73,24 @@ def test_revisions_are_told_apart(desk: Desk) -> None:
 
     assert lines == [
         "revision 1 -> 2",
-        '~ failure_strategy: "FAIL_DOWNSTREAM" -> "PAUSE"',
+        '~ failure_strategy: "FAIL_DOWNSTREAM" → "PAUSE"',
         "- task load",
         "+ task store",
     ]
     assert desk.json("dag", "diff", "etl-4", "--from", "2")["tasks_added"] == []
+
+
+def test_of_a_nested_field_the_part_that_changed_is_shown(desk: Desk) -> None:
+    flow = {"name": "etl-9", "config": {"region": "eu", "deep": {"a": 1, "b": 2}}}
+    tasks = [{"name": "only", "kind": "dummy", "payload": {"output": {"x": 1, "y": 2}}}]
+    desk("dag", "apply", "-", stdin=json.dumps(flow | {"tasks": tasks}))
+    tasks[0]["payload"] = {"output": {"x": 1, "y": 3}}
+    desk("dag", "apply", "-", stdin=json.dumps(flow | {"config": {"deep": {"a": 1, "b": 2}}, "tasks": tasks}))
+
+    assert desk("dag", "diff", "etl-9").stdout.splitlines()[1:] == [
+        '~ config.region: "eu" → nothing',
+        "~ task only: payload.output.y: 2 → 3",
+    ]
 
 
 def test_a_run_is_paused_goes_on_and_is_told_of_an_event(desk: Desk) -> None:

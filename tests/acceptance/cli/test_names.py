@@ -94,3 +94,18 @@ def test_whatever_is_named_is_completed_and_calendars_and_workers_are_guessed(
         (["workers", "show", f"{worker}x"], worker),
     ):
         assert f"Did you mean {guess!r}?" in desk(*words, exit_code=4).stderr
+
+
+def test_a_mistyped_name_behind_an_option_gets_a_guess_among_jobs_and_workflows(desk: Desk) -> None:
+    desk("job", "create", "optional-job", "--kind", "dummy", "--payload", "{}")
+    (desk.folder / "optional.yaml").write_text(FLOW.replace("nightly-flow", "optional-flow"))
+    desk("dag", "apply", "optional.yaml")
+
+    for words, guess in (
+        (["run", "list", "--job", "optional-fllow"], "optional-flow"),
+        (["run", "list", "--job", "optional-jbo"], "optional-job"),
+        (["dlq", "list", "--job", "optional-fllow"], "optional-flow"),
+        (["job", "create", "after-it", "--kind", "dummy", "--after", "optional-jbo"], "optional-job"),
+        (["job", "update", "optional-job", "--after", "optional-jbo"], "optional-job"),
+    ):
+        assert f"Did you mean {guess!r}?" in desk(*words, exit_code=4).stderr, words
