@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gnomon.cli.terminal import program
 from gnomon.client.remote.wire import Address
-from gnomon.errors import InvalidInput, NoKey, ServerRefused
+from gnomon.errors import GnomonError, InvalidInput, NoKey, ServerRefused
 from gnomon.settings import Reading, Settings
 from gnomon.settings.secret_files import profile_file
 
@@ -113,6 +113,18 @@ def keep_if_new(name: str, address: Address) -> str:
         f"It is not kept: there is a profile {name!r}, for {known.get('server', SERVER_DEFAULT)}. "
         f"To replace it: gnomon login --server {shlex.quote(address.url)}"
     )
+
+
+def next_command(settings: Settings, url: str, key: str | None) -> str:
+    """What works next against a server on this machine; `key` is the one that was just made, if any."""
+    try:
+        address = address_of(settings)
+    except GnomonError:
+        address = None
+    is_its_own = address is not None and address.url.replace("//localhost:", "//127.0.0.1:") == url
+    if address is not None and is_its_own and key in (None, address.key):
+        return f"{program()} job list"
+    return f"{program()} login --server {shlex.quote(url)}"
 
 
 def _quoted(text: str) -> str:

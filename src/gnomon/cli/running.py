@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from typing import Annotated
@@ -19,10 +19,10 @@ from gnomon.app.process import Role, run_alone, run_process, run_until_told
 from gnomon.app.remote import RemoteEngine, running_remotely
 from gnomon.cli.live import live_view
 from gnomon.cli.options import Config, Database, LogFormat, LogLevel, option, reading, start
-from gnomon.cli.profiles import address_of, keep_if_new, names_the_key
+from gnomon.cli.profiles import address_of, keep_if_new, names_the_key, next_command
 from gnomon.cli.talking import KeyOption, ProfileOption, ServerOption
 from gnomon.cli.telling import Nameless, telling
-from gnomon.cli.terminal import Screen, program, say
+from gnomon.cli.terminal import Screen, say
 from gnomon.client.keys import NewKey
 from gnomon.client.places import TaskLookup
 from gnomon.client.remote.wire import Address
@@ -94,19 +94,24 @@ async def _beside_all(
     if demo:
         await add_demo_jobs(engine)
     has_api = settings.api.port is not None
+    made: list[NewKey] = []
     async with (
-        _api_beside(engine, settings, partial(_keep_key, settings)) if has_api else nullcontext(),
-        live_view(engine, watching, _next_step(settings)) if watching else _told(engine, settings, "Gnomon"),
+        _api_beside(engine, settings, partial(_keep_key, settings, made)) if has_api else nullcontext(),
+        live_view(engine, watching, _next_step(settings, made))
+        if watching
+        else _told(engine, settings, "Gnomon"),
     ):
         if not watching:
-            logger.info("%s", _next_step(settings))
+            logger.info("%s", _next_step(settings, made))
         yield
 
 
-def _next_step(settings: Settings) -> str:
+def _next_step(settings: Settings, made: Sequence[NewKey]) -> str:
     if settings.api.port is None:
         return "ready, without an API."
-    return f"ready at {_url_of(settings)}. Next, in another terminal: {program()} job list"
+    url = _url_of(settings)
+    command = next_command(settings, url, made[0].text if made else None)
+    return f"ready at {url}. Next, in another terminal: {command}"
 
 
 def api(
@@ -171,8 +176,9 @@ def _show_key(new: NewKey) -> None:
     say(f"API key, shown only now: {new.text}")
 
 
-def _keep_key(settings: Settings, new: NewKey) -> None:
+def _keep_key(settings: Settings, made: list[NewKey], new: NewKey) -> None:
     """`gnomon up` is mostly run by the person that calls it: the key is put where commands look for one."""
+    made.append(new)
     _show_key(new)
     say(keep_if_new(settings.profile, Address(_url_of(settings), new.text)))
 

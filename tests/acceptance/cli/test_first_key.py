@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.acceptance.cli.conftest import Desk
-from tests.acceptance.test_api import first_key, node
+from tests.acceptance.test_api import Node, first_key, node
 
 
 def test_a_first_start_keeps_its_key_where_commands_find_it(tmp_path: Path) -> None:
@@ -41,6 +41,22 @@ def test_a_first_start_keeps_its_key_where_commands_find_it(tmp_path: Path) -> N
         assert up.process.stdout is not None
         assert "It is not kept: there is a profile 'default'" in up.process.stdout.readline()
         assert profiles.read_text() == before
+        assert up.process.stderr is not None
+        told = next(line for line in up.process.stderr if "ready at" in line)
+        assert f"Next, in another terminal: gnomon login --server {up.url}" in told
+
+
+def test_a_new_database_behind_a_known_address_needs_a_login_and_a_known_one_does_not(tmp_path: Path) -> None:
+    def told_by(up: Node) -> str:
+        assert up.process.stderr is not None
+        return next(line for line in up.process.stderr if "ready at" in line)
+
+    with node(tmp_path, "up") as up:
+        assert "Next, in another terminal: gnomon job list" in told_by(up)
+    with node(tmp_path, "up", port=up.port) as up:
+        assert "Next, in another terminal: gnomon job list" in told_by(up)
+    with node(tmp_path, "up", "--database", "sqlite://fresh.db", port=up.port) as up:
+        assert f"Next, in another terminal: gnomon login --server {up.url}" in told_by(up)
 
 
 def test_a_refused_key_names_server_and_origin_and_what_to_do(desk: Desk) -> None:
