@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from gnomon.core.lease import Claim, Leased
+from gnomon.core.lifecycle import Outcome, Snoozed
+from gnomon.core.suspects import RESERVED_AGAIN_AFTER
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +35,8 @@ class Quarantine:
         self._hold_back = hold_back
         self._suspect: Claim | None = None
         self._looked_at: datetime | None = None
+        self._has_turned_away = False
+        self._rests_until: datetime | None = None
 
     @property
     def is_active(self) -> bool:
@@ -51,7 +55,7 @@ class Quarantine:
 
     async def look(self, now: datetime) -> None:
         """Whether to wait from now on, or no longer. A worker that holds nothing need not."""
-        if self._hold_back is None or self._suspect is not None:
+        if self._hold_back is None or self._suspect is not None or self._rests(now):
             return
         is_fresh = self._looked_at is not None and timedelta(0) <= now - self._looked_at < LOOK_EVERY
         if (is_fresh and not self.is_waiting) or not (held := self._held()):
@@ -71,3 +75,13 @@ class Quarantine:
                 self._suspect = one.claim
                 told = {"execution": str(one.claim.execution_id), "crashes": one.crashes}
                 logger.warning("a suspect runs alone, since its worker died", extra=told)
+
+    def ended(self, leased: Leased, outcome: Outcome) -> None:
+        """A suspect that was turned away stays one. This worker holds up no other work for it again."""
+        if leased.crashes and isinstance(outcome, Snoozed) and not outcome.has_started:
+            self._has_turned_away = True
+
+    def _rests(self, now: datetime) -> bool:
+        if self._has_turned_away:
+            self._has_turned_away, self._rests_until = False, now + RESERVED_AGAIN_AFTER
+        return self._rests_until is not None and now < self._rests_until

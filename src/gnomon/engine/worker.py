@@ -164,8 +164,7 @@ class Worker:
         if self.is_draining:
             self._give_back(leased)
         else:
-            # The answer may have taken as long as the lease. Then somebody else may run these by now, or the
-            # next heartbeat would come too late.
+            # The answer may have taken so long that another worker runs these, or a heartbeat comes too late.
             soon = self._clock.now() + self._lease / 3
             self._give_back(one for one in leased if one.lease_until <= soon)
             self._start([one for one in leased if one.lease_until > soon], states)
@@ -221,6 +220,7 @@ class Worker:
     def _settle(self, attempt: Attempt, outcome: Outcome | None) -> None:
         failpoint(At.RUN_AFTER)
         if outcome is not None:
+            self._quarantine.ended(attempt.leased, outcome)
             self._completer.add(attempt.leased, outcome)
 
     def _leave(self, attempt: Attempt) -> None:

@@ -7,14 +7,15 @@ from collections import defaultdict
 from datetime import timedelta
 
 from gnomon.core.document import JSON
-from gnomon.core.execution import ExecutionId, ExecutionStatus
+from gnomon.core.execution import ExecutionId, ExecutionStatus, WaitsFor
 from gnomon.core.job import DEFAULT_TENANT, Definition
 from gnomon.core.lease import LEASE
 from gnomon.core.lifecycle import DeadReason
 from gnomon.core.retry import RetryPolicy
 from gnomon.core.suspects import PATIENCE
+from gnomon.engine.attempts import NOT_HERE
 from gnomon.engine.service import POLL
-from gnomon.handlers.base import Context
+from gnomon.handlers.base import Context, NotHere
 from tests.integration.engine.rig import Rig, WorkerRig
 
 PATIENT = RetryPolicy(max_attempts=20)
@@ -190,3 +191,34 @@ async def test_one_worker_makes_room_and_the_others_go_on(rig: Rig) -> None:
         await worker.worker.step()
 
     assert [worker.worker.running for worker in workers] == [1, 2]
+
+
+async def test_a_worker_that_lacks_what_a_suspect_needs_leaves_it_one_and_waits_for_it_no_more(
+    rig: Rig,
+) -> None:
+    async def lacks(context: Context) -> JSON:
+        if str(context.execution_id) == str(suspect):
+            raise NotHere("no such function")
+        return await floor.body(context)
+
+    floor = Floor(rig)
+    [suspect] = await floor.asked(1)
+    await floor.worker("dead").worker.step()
+    await floor.died()
+    bob = rig.worker(lacks, name="bob", slots=2)
+    await polled(rig, bob)
+    await bob.settle()
+    turned_away = await rig.get(suspect)
+    assert (turned_away.waits_for, floor.running) == (WaitsFor.EMPTY_WORKER, [])
+
+    [first] = await floor.asked(1, name="first")
+    await bob.worker.step()
+    rig.clock.advance(NOT_HERE + PATIENCE)
+    [new] = await floor.asked(1, name="new")
+    await bob.worker.step()
+    await asyncio.sleep(0)
+    assert floor.running == [first, new]
+
+    cid = floor.worker("cid")
+    await polled(rig, cid)
+    assert floor.running == [first, new, suspect]

@@ -28,8 +28,8 @@ BUGS = (
     bug(
         "a drain is charged",
         LIFECYCLE,
-        "return _again(leased, outcome, attempts=leased.attempts, due=due, failure=lacks)",
-        "return _again(leased, outcome, attempts=leased.attempt, due=due, failure=lacks)",
+        "return _again(leased, outcome, attempts=leased.attempts, due=due, failure=lacks, crashes=crashes)",
+        "return _again(leased, outcome, attempts=leased.attempt, due=due, failure=lacks, crashes=crashes)",
     ),
     bug(
         "one attempt too many",
@@ -49,6 +49,13 @@ BUGS = (
         LIFECYCLE,
         "if crashes >= leased.revision.definition.retry.crash_limit:",
         "if False:",
+        caught_by="tests/unit/core/test_lifecycle.py",
+    ),
+    bug(
+        "a worker that lacks what a suspect needs clears it",
+        LIFECYCLE,
+        "crashes = leased.crashes if lacks is not None else 0",
+        "crashes = 0",
         caught_by="tests/unit/core/test_lifecycle.py",
     ),
     bug(

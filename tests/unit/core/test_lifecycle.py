@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.execution import LIVE, AttemptOutcome, ExecutionStatus, Failure
+from gnomon.core.execution import LIVE, AttemptOutcome, ExecutionStatus, Failure, WaitsFor
 from gnomon.core.job import Delivery, JobStatus
 from gnomon.core.lease import Leased
 from gnomon.core.lifecycle import (
@@ -138,6 +138,13 @@ def test_a_crash_loop_says_how_often_its_worker_died() -> None:
 @pytest.mark.parametrize("outcome", [Failed(BROKEN), TimedOut(), Snoozed(MINUTE), Released()])
 def test_an_attempt_that_ended_in_words_breaks_the_row_of_crashes(outcome: Outcome) -> None:
     assert end(leased(crashes=2), outcome).crashes == 0
+
+
+def test_a_worker_that_lacks_what_a_suspect_needs_does_not_clear_it() -> None:
+    lacks = Snoozed(MINUTE, has_started=False, failure=Failure("not_here", "no such function"))
+    change = end(leased(crashes=2), lacks)
+
+    assert (change.crashes, change.waits_for, change.attempts) == (2, WaitsFor.EMPTY_WORKER, 0)
 
 
 def test_at_most_once_is_never_tried_again_and_says_if_nobody_knows() -> None:
