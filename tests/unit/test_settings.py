@@ -197,6 +197,15 @@ def test_a_bad_value_is_told_with_its_origin_and_what_is_accepted(
     assert refused.value.details["field"] == refused.value.field
 
 
+@pytest.mark.parametrize("host", ["no..where", f"{'a' * 64}.example", "ä" * 63])
+def test_a_host_that_no_name_server_could_know_is_refused(tmp_path: Path, host: str) -> None:
+    for name, value in [("API_HOST", host), ("HEALTH_HOST", host), ("SERVER", f"http://{host}:8484")]:
+        with pytest.raises(InvalidSetting, match=r"is not accepted; give "):
+            reading(tmp_path, {}, {f"GNOMON_{name}": value}).settings()
+    known = reading(tmp_path, {}, {"GNOMON_API_HOST": "bücher.example"}).settings()
+    assert known.api.host == "bücher.example"
+
+
 def test_a_password_in_the_address_of_a_server_is_refused_and_not_shown(tmp_path: Path) -> None:
     """It would be in the list of processes and in the log, and the API takes a key and no password."""
     with pytest.raises(InvalidSetting) as refused:

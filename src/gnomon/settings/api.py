@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from gnomon.settings.kinds import Maybe, Place, Seconds, Switch, Text, Whole
+from gnomon.settings.kinds import INTERFACE, Maybe, Place, Seconds, Switch, Whole
 from gnomon.settings.table import setting
 
 
 @dataclass(frozen=True, slots=True)
 class ApiSettings:
     host: str = setting(
-        Text("the address of an interface of this machine, such as 127.0.0.1 or 0.0.0.0"),
+        INTERFACE,
         "127.0.0.1",
         "Where the API listens. Anything but this machine itself needs TLS, or api.insecure.",
         option="--host",

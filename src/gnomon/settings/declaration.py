@@ -16,6 +16,7 @@ from gnomon.logs import LogFormat, LogLevel
 from gnomon.settings.api import ApiSettings
 from gnomon.settings.kinds import (
     APP,
+    INTERFACE,
     NAME,
     URL,
     Address,
@@ -124,7 +125,7 @@ class HealthSettings:
     """Of processes without an API."""
 
     host: str = setting(
-        Text("the address of an interface of this machine, such as 127.0.0.1 or 0.0.0.0"),
+        INTERFACE,
         "127.0.0.1",
         "Where a scheduler or a worker without an API serves its probes and metrics.",
     )

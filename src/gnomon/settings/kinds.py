@@ -9,6 +9,7 @@ from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Generic, TypeVar
+from urllib.parse import urlsplit
 
 from gnomon.core.document import JSON, NAME_LENGTH_MAX
 
@@ -133,7 +134,20 @@ class Text(Kind[str]):
         return Kind.quote(self, without_password(written) if isinstance(written, str) else written)
 
 
-URL = Text(
+@dataclass(frozen=True, slots=True)
+class Host(Text):
+    """A machine by its name or number, alone or in an address such as https://gnomon.example:8484."""
+
+    def read(self, written: object) -> str:
+        text = Text.read(self, written)
+        host = urlsplit(text).hostname if "://" in text else text
+        # Whatever opens a connection does this, and raises UnicodeError for an empty or too long part.
+        (host or "").encode("idna")
+        return text
+
+
+INTERFACE = Host("the address of an interface of this machine, such as 127.0.0.1 or 0.0.0.0")
+URL = Host(
     "an address such as https://gnomon.example:8484, without user and password",
     re.compile(r"(?i)https?://[^\s/?#@]+(/[^\s?#]*)?"),
 )
