@@ -43,6 +43,10 @@ class Call(Request[Any, Any, Any]):
         """What the caller may do, within the tenant of the key."""
         return self.caller.client
 
+    async def check_key(self) -> None:
+        """For a call that waits. Raises Unauthorized if its key was revoked or has expired meanwhile."""
+        await self.callers.of(self.headers["Authorization"].encode("latin-1"))
+
     @property
     def vitals(self) -> Vitals:
         vitals: Vitals = self.app.state.api.vitals

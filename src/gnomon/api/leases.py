@@ -80,7 +80,7 @@ async def claim(data: JSONBody[ClaimForm], request: Call) -> InParts[Claimed]:
     )
     wait = timedelta(seconds=data.wait_seconds)
     leases = request.verbs.leases
-    handed = await leases.claim(asked, wait=wait, stop=request.closing)
+    handed = await leases.claim(asked, wait=wait, stop=request.closing, check=request.check_key)
     # Up to a thousand payloads, inputs and states: encoded in one go they would hold the loop.
     about = Claimed(leases=[], lease_seconds=seconds_of(leases.lease), server_time=request.now)
     return await in_parts(about, map(lease_answer, handed))

@@ -7,7 +7,7 @@ worker says is checked against the fence, and against the name of the worker tha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
@@ -88,11 +88,17 @@ class Leases:
         self.lease = lease
 
     async def claim(
-        self, request: ClaimRequest, *, wait: timedelta = timedelta(0), stop: asyncio.Event | None = None
+        self,
+        request: ClaimRequest,
+        *,
+        wait: timedelta = timedelta(0),
+        stop: asyncio.Event | None = None,
+        check: Callable[[], Awaitable[None]] | None = None,
     ) -> Sequence[Handed]:
         """Executions that fit; if there are none, those that come within `wait`.
 
         The same request asked again gets what it got the first time and still holds. `stop` ends the wait.
+        `check` is called before each look, and raises what shall end the wait.
         Raises SchemaMismatch while the schema does not fit this release.
         """
         loop = asyncio.get_running_loop()
@@ -104,6 +110,8 @@ class Leases:
         ):
             while True:
                 leased: Sequence[Leased] = ()
+                if check is not None:
+                    await check()
                 began = self._own.clock.now()
                 if bell.was_early or await outlook.is_due(began):
                     leased = await self._claim_now(request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -9,7 +10,9 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from gnomon.api.callers import REMEMBERED
 from gnomon.core.worker import OFFERS_MAX
+from gnomon.store.hints import Topic
 from tests.integration.api.conftest import Office, problem
 
 
@@ -129,6 +132,28 @@ async def test_another_key_does_not_speak_for_it(office: Office) -> None:
     run = (await office.http.get(f"/v1/executions/{lease['execution_id']}")).json()
     assert run["status"] == "RUNNING"
     assert (await office.http.get("/v1/workers/ada")).json()["status"] == "ACTIVE"
+
+
+@pytest.mark.parametrize("where", ["here", "elsewhere"])
+async def test_a_claim_that_waits_gets_nothing_once_its_key_is_revoked(office: Office, where: str) -> None:
+    key = await office.client.keys.create("ci", ["worker"])
+    headers = {"Authorization": f"Bearer {key.text}"}
+    await office.http.post("/v1/workers", json={"worker_id": "eve", "kinds": ["report"]}, headers=headers)
+    form = {"worker_id": "eve", "request_id": str(uuid4()), "limit": 1, "wait_seconds": 30}
+    async with asyncio.timeout(20):
+        waiting = asyncio.create_task(office.http.post("/v1/leases/claim", json=form, headers=headers))
+        while not office.bells._waiting.get(Topic.WORK):  # noqa: ASYNC110 - nothing tells of it.
+            await asyncio.sleep(0)
+        if where == "here":
+            await office.http.delete(f"/v1/keys/{key.key.id}")
+        else:
+            await office.store.keys.revoke(key.key.tenant_id, key.key.id, now=office.clock.now())
+            office.clock.advance(REMEMBERED)
+        await queued(office, 1)
+
+        assert problem(await waiting) == (401, "UNAUTHORIZED")
+    [waits] = (await office.http.get("/v1/executions")).json()["executions"]
+    assert waits["status"] == "QUEUED"
 
 
 async def test_no_key_speaks_for_a_worker_on_the_store(office: Office) -> None:
