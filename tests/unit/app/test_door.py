@@ -69,6 +69,21 @@ def test_a_request_under_way_is_never_touched() -> None:
         assert look(watch, now, seen(received=100), busy=True) is None
 
 
+def test_an_answer_of_which_nothing_is_read_for_a_minute_is_given_up() -> None:
+    def look_at_answer(now: float, *, acknowledged: int, unread: int) -> object:
+        sight = {1: Sighting(ADA, Traffic(100, acknowledged, unread))}
+        return look(watch, now, sight, busy=True)
+
+    watch = Watch(LIMITS)
+    for now in range(0, 1000, 10):
+        assert look_at_answer(now, acknowledged=now, unread=50_000) is None  # A slow reader.
+    for now in range(1000, 2000, 10):
+        assert look_at_answer(now, acknowledged=1000, unread=0) is None  # All of it is read: a quiet stream.
+    assert look_at_answer(2000, acknowledged=1000, unread=50_000) is None
+    assert look_at_answer(2059, acknowledged=1000, unread=50_000) is None
+    assert look_at_answer(2060, acknowledged=1000, unread=60_000) is Why.UNREAD
+
+
 def test_a_websocket_may_send_pings_for_ever_and_no_long_messages() -> None:
     watch, sockets = Watch(LIMITS), {ADA}
 

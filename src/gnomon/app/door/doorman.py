@@ -12,7 +12,7 @@ import msgspec
 from gnomon.api.presence import Peer, Presence
 from gnomon.app.door import sockets
 from gnomon.app.door.sockets import Door
-from gnomon.app.door.watch import Guest, Limits, Sighting, Traffic, Watch, Why
+from gnomon.app.door.watch import WHILE_BUSY, Guest, Limits, Sighting, Traffic, Watch, Why
 from gnomon.errors import GnomonError, RequestTimeout, TooManyConnections
 
 logger = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class Doorman:
                 await asyncio.sleep(0)
             guest = self._watch.guests[number]
             # A request may have come at the last moment.
-            if guest.peer not in presence.busy or why is Why.TALKATIVE:
+            if guest.peer not in presence.busy or why in WHILE_BUSY:
                 sockets.close(doors[number], self._farewell(guest, why))
         if going:
             counts = Counter(going.values())
@@ -97,7 +97,7 @@ class Doorman:
                 return _answer(TooManyConnections(self._limits.per_address, address=guest.peer[0]))
             case Why.FULL:
                 return _answer(TooManyConnections(self._limits.total))
-            case Why.SILENT | Why.IDLE | Why.TALKATIVE:
+            case Why.SILENT | Why.IDLE | Why.TALKATIVE | Why.UNREAD:
                 return b""
 
 

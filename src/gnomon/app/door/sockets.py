@@ -12,6 +12,8 @@ import stat
 import struct
 import sys
 from contextlib import suppress
+from fcntl import ioctl
+from termios import TIOCOUTQ
 from typing import NamedTuple
 
 from gnomon.api.presence import Peer
@@ -22,6 +24,7 @@ IS_SUPPORTED = sys.platform == "linux"
 # In `struct tcp_info`: tcpi_bytes_acked and tcpi_bytes_received, since Linux 4.1.
 _BYTES = struct.Struct("=QQ")
 _BYTES_AT = 120
+_COUNT = struct.Struct("=i")
 
 
 class Door(NamedTuple):
@@ -64,6 +67,7 @@ def traffic_at(descriptor: int) -> Traffic | None:
         return None
     try:
         told = borrowed.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _BYTES_AT + _BYTES.size)
+        [unread] = _COUNT.unpack(ioctl(descriptor, TIOCOUTQ, bytes(_COUNT.size)))
     except OSError:
         return None
     finally:
@@ -71,7 +75,7 @@ def traffic_at(descriptor: int) -> Traffic | None:
     if len(told) < _BYTES_AT + _BYTES.size:
         return Traffic(0, 0)
     acknowledged, received = _BYTES.unpack_from(told, _BYTES_AT)
-    return Traffic(received, acknowledged)
+    return Traffic(received, acknowledged, unread)
 
 
 def close(door: Door, farewell: bytes) -> None:

@@ -24,13 +24,19 @@ class Why(StrEnum):
     ADDRESS_FULL = "one address has too many connections"
     FULL = "there are too many connections"
     TALKATIVE = "a WebSocket on which too much was sent"
+    UNREAD = "does not read what it asked for"
+
+
+# Of connections with a request under way, only these are closed.
+WHILE_BUSY = frozenset({Why.TALKATIVE, Why.UNREAD})
 
 
 class Traffic(NamedTuple):
-    """Bytes that arrived, and bytes of ours that the other side has acknowledged."""
+    """Bytes that arrived, bytes of ours that the other side has acknowledged, and those that it has not yet."""
 
     received: int
     acknowledged: int
+    unread: int = 0
 
 
 NONE = Traffic(0, 0)
@@ -74,6 +80,7 @@ class Guest:
     head_since: float | None = None  # Since when a head has been arriving.
     was_served: bool = False
     socket_since: float | None = None
+    unread_since: float | None = None  # Since when the other side has taken none of what is there for it.
     received_before: int = 0  # Until it became a WebSocket.
 
     def served(self, traffic: Traffic, now: float) -> None:
@@ -85,6 +92,15 @@ class Guest:
             self.socket_since, self.received_before = now, self.traffic.received
         allowed = SOCKET_BYTES_MAX + SOCKET_BYTES_PER_SECOND * (now - self.socket_since)
         return traffic.received - self.received_before > allowed
+
+    def reads_nothing(self, traffic: Traffic, limits: Limits, now: float) -> bool:
+        """While a request is under way, to be asked before it is noted as served."""
+        if not traffic.unread or traffic.acknowledged != self.traffic.acknowledged:
+            self.unread_since = None
+            return False
+        if self.unread_since is None:
+            self.unread_since = now
+        return now - self.unread_since >= limits.idle
 
     def rested(self, traffic: Traffic, now: float) -> None:
         """No request is under way, and none ended since the last look."""
@@ -117,7 +133,7 @@ class Watch:
         sockets: Container[Peer] = (),
         now: float,
     ) -> dict[int, Why]:
-        """The connections that must go now: of those with a request under way, at most a WebSocket."""
+        """The connections that must go now. Of those with a request under way: see WHILE_BUSY."""
         self.guests = {number: self._guest(number, one, now) for number, one in seen.items()}
         quiet: dict[int, Guest] = {}
         out: dict[int, Why] = {}
@@ -126,6 +142,8 @@ class Watch:
             if guest.peer in busy:
                 if guest.peer in sockets and guest.says_too_much(traffic, now):
                     out[number] = Why.TALKATIVE
+                elif guest.reads_nothing(traffic, self._limits, now):
+                    out[number] = Why.UNREAD
                 guest.served(traffic, now)
                 continue
             if guest.peer in served:
