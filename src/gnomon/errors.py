@@ -236,6 +236,25 @@ class TooManyStreams(GnomonError):
         return {"limit": self.limit, "of": self.of}
 
 
+class TooManyAnswers(GnomonError):
+    """A key has large answers under way that it has not read."""
+
+    code = "TOO_MANY_ANSWERS"
+    http_status = 429
+
+    def __init__(self, limit: int, *, size_bytes: int) -> None:
+        super().__init__(
+            f"This key has large answers under way. With these {size_bytes} bytes they exceed {limit}, "
+            "the most that a key may have (api.answer_bytes_per_key). Read them, or ask for shorter pages."
+        )
+        self.limit = limit
+        self.size_bytes = size_bytes
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {"limit": self.limit, "size_bytes": self.size_bytes}
+
+
 class TooManyConnections(GnomonError):
     """An address, or all of them together, hold as many connections as they may."""
 

@@ -46,6 +46,7 @@ from gnomon.api.gate import Gate
 from gnomon.api.policy import Policy, Rate
 from gnomon.api.presence import Presence
 from gnomon.api.rates import Rates
+from gnomon.api.room import Measured, Room
 from gnomon.api.streams import Streams
 from gnomon.client import Client
 from gnomon.client.key_uses import KeyUses
@@ -149,7 +150,7 @@ def application(api: Api, routes: Sequence[Handler] = ROUTES, *, desk: Desk | No
         body=BodyLimits(chosen.body_bytes_max, chosen.body.total_seconds()),
         desk=desk,
     )
-    app = _framework(api, routes, callers, streams, [gate])
+    app = _framework(api, routes, callers, streams, [gate, _measured(api)])
     for handler in handlers_of(app):
         handler.opt["query"] = _query_names(handler)
         handler.opt["is_long"] = handler.fn in _LONG
@@ -165,7 +166,11 @@ def application(api: Api, routes: Sequence[Handler] = ROUTES, *, desk: Desk | No
 def served_aside(api: Api) -> Litestar:
     """The same routes for calls that the gate of `application` has let in: see aside.py."""
     callers = Callers(api.client, api.client.now, used=api.key_uses.note)
-    return _framework(api, ROUTES, callers, _streams(api, callers), [Gzip])
+    return _framework(api, ROUTES, callers, _streams(api, callers), [Gzip, _measured(api)])
+
+
+def _measured(api: Api) -> Any:
+    return partial(Measured, room=Room(api.settings.answer_bytes_per_key))
 
 
 def _streams(api: Api, callers: Callers) -> Streams:
@@ -176,7 +181,7 @@ def _streams(api: Api, callers: Callers) -> Streams:
 def _framework(
     api: Api, routes: Sequence[Handler], callers: Callers, streams: Streams, middleware: Sequence[Any]
 ) -> Litestar:
-    return Litestar(
+    app = Litestar(
         routes,
         request_class=Call,
         request_max_body_size=None,  # The gate knows the limit of each route.
@@ -193,6 +198,10 @@ def _framework(
             }
         ),
     )
+    for handler in handlers_of(app):
+        is_page = "limit" in _query_names(handler) or handler.fn in _LONG
+        handler.opt["answers_at_length"] = is_page and handler.opt["policy"].scope is not None
+    return app
 
 
 def handlers_of(app: Litestar) -> list[Handler]:

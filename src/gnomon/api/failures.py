@@ -31,6 +31,7 @@ from gnomon.errors import (
     RateLimited,
     RequestTimeout,
     StoreError,
+    TooManyAnswers,
     TooManyConnections,
     TooManyStreams,
     Unauthorized,
@@ -170,7 +171,7 @@ def headers_of(error: GnomonError) -> dict[str, str]:
             return {"Allow": ", ".join(sorted(error.allowed))}
         case UpgradeRequired():
             return {"Connection": "Upgrade", "Upgrade": "websocket"}
-        case TooManyStreams():
+        case TooManyStreams() | TooManyAnswers():
             return {"Retry-After": str(RETRY_AFTER_CROWD_SECONDS)}
         case TooManyConnections():
             return {"Retry-After": str(RETRY_AFTER_CROWD_SECONDS), "Connection": "close"}

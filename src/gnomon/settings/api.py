@@ -62,6 +62,11 @@ class ApiSettings:
     streams_per_tenant: int | None = setting(
         Maybe("off", Whole(1, 10**6)), 200, "How many streams all keys of a tenant may hold open together."
     )
+    answer_bytes_per_key: int | None = setting(
+        Maybe("off", Whole(1024, 1_000_000_000_000)),
+        64 * 1024 * 1024,
+        "How many bytes of large answers a key may have under way on a node.",
+    )
     first_byte: timedelta = setting(
         Seconds(0.1, 3600),
         timedelta(seconds=10),

@@ -20,6 +20,7 @@ class Line:
     headers: dict[str, str] = field(default_factory=dict)
     method: str = "GET"
     type: str = "http"
+    query: bytes = b""
     extensions: dict[str, Any] = field(default_factory=dict)
     client: tuple[str, str] = ("192.0.2.1", "5000")
     incoming: asyncio.Queue[Any] = field(default_factory=asyncio.Queue)
@@ -33,7 +34,7 @@ class Line:
             "scheme": "http",
             "path": self.path,
             "raw_path": self.path.encode(),
-            "query_string": b"",
+            "query_string": self.query,
             "headers": [(name.lower().encode(), value.encode()) for name, value in self.headers.items()],
             "subprotocols": [],
             "extensions": self.extensions,

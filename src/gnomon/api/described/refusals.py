@@ -35,6 +35,7 @@ EXAMPLES: list[GnomonError] = [
     errors.WorkerOfAnotherKey("worker-a1"),
     errors.RateLimited(limit=1000, retry_after_seconds=21, reset=1774774860),
     errors.TooManyStreams(100, of="key", setting="api.streams_per_key"),
+    errors.TooManyAnswers(67_108_864, size_bytes=10_485_760),
     errors.TooManyConnections(256, address="192.0.2.7"),
     errors.RequestTimeout("body", 30),
     errors.MethodNotAllowed("PATCH", allowed={"GET", "HEAD", "POST"}),
@@ -82,6 +83,7 @@ WITH_KEY = (
     errors.Unauthorized,
     errors.Forbidden,
     errors.RateLimited,
+    errors.TooManyAnswers,
     errors.TooManyConnections,
     errors.StoreUnavailable,
 )

@@ -32,7 +32,7 @@ WHILE_BUSY = frozenset({Why.TALKATIVE, Why.UNREAD})
 
 
 class Traffic(NamedTuple):
-    """Bytes that arrived, bytes of ours that the other side has acknowledged, and those that it has not yet."""
+    """Bytes that arrived; bytes of ours that the other side has acknowledged; those that it has not."""
 
     received: int
     acknowledged: int
