@@ -46,7 +46,7 @@ from gnomon.api.gate import Gate
 from gnomon.api.policy import Policy, Rate
 from gnomon.api.presence import Presence
 from gnomon.api.rates import Rates
-from gnomon.api.room import Measured, Room
+from gnomon.api.room import LONG_READ_AT_ONCE, READ_AT_ONCE, Measured, Room
 from gnomon.api.streams import Streams
 from gnomon.client import Client
 from gnomon.client.key_uses import KeyUses
@@ -150,7 +150,7 @@ def application(api: Api, routes: Sequence[Handler] = ROUTES, *, desk: Desk | No
         body=BodyLimits(chosen.body_bytes_max, chosen.body.total_seconds()),
         desk=desk,
     )
-    app = _framework(api, routes, callers, streams, [gate, _measured(api)])
+    app = _framework(api, routes, callers, streams, [gate, _measured(api, READ_AT_ONCE)])
     for handler in handlers_of(app):
         handler.opt["query"] = _query_names(handler)
         handler.opt["is_long"] = handler.fn in _LONG
@@ -166,11 +166,11 @@ def application(api: Api, routes: Sequence[Handler] = ROUTES, *, desk: Desk | No
 def served_aside(api: Api) -> Litestar:
     """The same routes for calls that the gate of `application` has let in: see aside.py."""
     callers = Callers(api.client, api.client.now, used=api.key_uses.note)
-    return _framework(api, ROUTES, callers, _streams(api, callers), [Gzip, _measured(api)])
+    return _framework(api, ROUTES, callers, _streams(api, callers), [Gzip, _measured(api, LONG_READ_AT_ONCE)])
 
 
-def _measured(api: Api) -> Any:
-    return partial(Measured, room=Room(api.settings.answer_bytes_per_key))
+def _measured(api: Api, at_once: int) -> Any:
+    return partial(Measured, room=Room(api.settings.answer_bytes_per_key, at_once=at_once))
 
 
 def _streams(api: Api, callers: Callers) -> Streams:

@@ -20,15 +20,17 @@ from gnomon.logs import REQUEST_ID
 
 LARGE_FROM_BYTES = 256 * 1024
 READ_AT_ONCE = 8
+# Of pages of up to a thousand items, beside the loop: a gigabyte, where each item is a megabyte.
+LONG_READ_AT_ONCE = 2
 
 
 class Room:
     """For one loop. `bytes_per_key` None: no limit. One answer may be larger than that."""
 
-    def __init__(self, bytes_per_key: int | None) -> None:
+    def __init__(self, bytes_per_key: int | None, *, at_once: int) -> None:
         self._bytes_per_key = bytes_per_key
         self._taken: dict[KeyId, int] = {}
-        self._turns = asyncio.Semaphore(READ_AT_ONCE)
+        self._turns = asyncio.Semaphore(at_once)
 
     async def run(self, app: ASGIApp, scope: Any, receive: Receive, send: Send) -> None:
         """An answer for which there is no room is replaced by a refusal."""
