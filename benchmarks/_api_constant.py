@@ -8,7 +8,7 @@ import sys
 import uvloop
 from litestar import Litestar, get
 
-from gnomon.app.serving import served
+from gnomon.app.processes.serving import served
 from gnomon.settings import ApiSettings
 
 

@@ -10,8 +10,8 @@ from time import perf_counter
 
 import asyncpg
 
-from gnomon.app.opening import dialect_of
-from gnomon.store.sqlite import PRAGMAS
+from gnomon.app.processes.opening import dialect_of
+from gnomon.store.databases.sqlite import PRAGMAS
 
 ROUNDS = 200
 TABLE = "CREATE TABLE floor (n integer)"

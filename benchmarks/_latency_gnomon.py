@@ -9,15 +9,15 @@ from random import Random
 from time import monotonic
 
 from benchmarks._turns import Enqueue, note_start, produce
-from gnomon.app.opening import open_hints, open_store
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, NewExecution
-from gnomon.core.ids import IdSource
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
-from gnomon.core.retry import Backoff, RetryPolicy
+from gnomon.app.processes.opening import open_hints, open_store
+from gnomon.core.executions.execution import ExecutionId, NewExecution
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.jobs.retry import Backoff, RetryPolicy
+from gnomon.core.values.document import Document
+from gnomon.core.values.ids import IdSource
 from gnomon.engine.clock import StoreClock
-from gnomon.handlers.functions import Functions
-from gnomon.store.hints import Hints, Topic
+from gnomon.handlers.python.functions import Functions
+from gnomon.store.databases.hints import Hints, Topic
 from gnomon.store.sql_store import SqlStore
 
 # Between a twentieth of a second and two polls, none a multiple of another.

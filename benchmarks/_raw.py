@@ -20,7 +20,7 @@ from uuid import UUID
 
 import asyncpg
 
-from gnomon.store.postgres_connect import PLANNER_SETTINGS
+from gnomon.store.databases.postgres_connect import PLANNER_SETTINGS
 
 INPUT = '{"n":1}'
 RESULT = '{"ok":true}'

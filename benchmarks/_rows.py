@@ -13,7 +13,7 @@ from uuid import UUID
 import asyncpg
 
 from benchmarks._raw import INPUT, RESULT
-from gnomon.core.job import Job
+from gnomon.core.jobs.job import Job
 
 EXECUTION = ("id", "tenant_id", "job_id", "revision", "trigger", "priority", "due", "created_at", "input")
 QUEUE = ("execution_id", "tenant_id", "job_id", "revision", "lane_id", "priority", "due")

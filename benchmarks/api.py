@@ -35,10 +35,10 @@ from benchmarks import Report
 from benchmarks._load import Load, call, load
 from gnomon.app.connection import Connection, open_connection
 from gnomon.client import Draft
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, NewExecution
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job
-from gnomon.core.schedule_document import from_document
+from gnomon.core.executions.execution import ExecutionId, NewExecution
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.time.schedule_document import from_document
+from gnomon.core.values.document import Document
 from tests.postgres import free_port
 
 ROUNDS = 5

@@ -18,9 +18,9 @@ from croniter import croniter
 from cronsim import CronSim
 
 from benchmarks import Report
-from gnomon.core import dst, zones
-from gnomon.core.cron import parse
-from gnomon.core.dst import CronTimes, times
+from gnomon.core.time import dst, zones
+from gnomon.core.time.cron import parse
+from gnomon.core.time.dst import CronTimes, times
 
 ROUNDS = 15
 # Minute and hour make the expressions of a round distinct, in pairs with the zone; Gnomon's cache of

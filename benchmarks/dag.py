@@ -49,23 +49,23 @@ from benchmarks._dag_peers import PEERS, PeerFailed, Turns, opened
 from benchmarks._dag_turns import CHAIN_RESULT, FAN_RESULT, WIDTH
 from benchmarks.store import now
 from gnomon.app import open_database
-from gnomon.app.engine import Engine, EngineOptions, open_engine
-from gnomon.app.garbage import collect_seldom
-from gnomon.app.worker_parts import WorkerOptions
+from gnomon.app.processes.engine import Engine, EngineOptions, open_engine
+from gnomon.app.processes.garbage import collect_seldom
+from gnomon.app.processes.worker_parts import WorkerOptions
 from gnomon.client import Ask, Client, Draft
-from gnomon.client.surroundings import Surroundings
-from gnomon.core.dag import Dag
-from gnomon.core.document import JSON, Document
-from gnomon.core.execution import WorkerId
-from gnomon.core.job import Definition
-from gnomon.core.run_state import RunStatus
-from gnomon.core.worker import Registration
+from gnomon.client.context import Surroundings
+from gnomon.core.executions.execution import WorkerId
+from gnomon.core.jobs.job import Definition
+from gnomon.core.operations.workers import Registration
+from gnomon.core.runs.state import RunStatus
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.workflows.dag import Dag
 from gnomon.engine.telemetry import What
-from gnomon.handlers.function import FunctionHandler
-from gnomon.handlers.functions import Functions
+from gnomon.handlers.python.functions import Functions
+from gnomon.handlers.python.handler import FunctionHandler
 from gnomon.handlers.registry import Registry
 from gnomon.settings import HandlerSettings
-from gnomon.store.migrate import migrate
+from gnomon.store.schema.migrations import migrate
 from tests.checks import add_checks
 from tests.postgres import PostgresServer, bundled_server
 

@@ -24,20 +24,20 @@ from benchmarks import Report
 from benchmarks._raw import INPUT, RawPostgres, RawSqlite
 from benchmarks.store import RawLife, in_turns, now
 from gnomon.app import open_database
-from gnomon.app.engine import Engine, EngineOptions, open_engine
-from gnomon.app.garbage import collect_seldom
-from gnomon.app.worker_parts import WorkerOptions
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, NewExecution, WorkerId
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
-from gnomon.core.worker import Registration
+from gnomon.app.processes.engine import Engine, EngineOptions, open_engine
+from gnomon.app.processes.garbage import collect_seldom
+from gnomon.app.processes.worker_parts import WorkerOptions
+from gnomon.core.executions.execution import ExecutionId, NewExecution, WorkerId
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.operations.workers import Registration
+from gnomon.core.values.document import Document
 from gnomon.engine.node import Node
 from gnomon.engine.telemetry import Telemetry, What
-from gnomon.handlers.function import FunctionHandler
-from gnomon.handlers.functions import Functions
+from gnomon.handlers.python.functions import Functions
+from gnomon.handlers.python.handler import FunctionHandler
 from gnomon.handlers.registry import Registry
 from gnomon.settings import HandlerSettings
-from gnomon.store.migrate import migrate
+from gnomon.store.schema.migrations import migrate
 from tests.postgres import PostgresServer, bundled_server
 
 ROUNDS = 7

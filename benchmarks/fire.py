@@ -28,16 +28,16 @@ import asyncpg
 from rich.progress import Progress
 
 from benchmarks import Report
-from gnomon.app.engine import EngineOptions, open_engine
-from gnomon.app.opening import open_database, open_store
-from gnomon.core.document import Document
-from gnomon.core.ids import IdSource
-from gnomon.core.job import DEFAULT_TENANT, Definition, JobId, NewJob
-from gnomon.core.schedule import Interval, Schedule
+from gnomon.app.processes.engine import EngineOptions, open_engine
+from gnomon.app.processes.opening import open_database, open_store
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, JobId, NewJob
+from gnomon.core.time.schedule import Interval, Schedule
+from gnomon.core.values.document import Document
+from gnomon.core.values.ids import IdSource
 from gnomon.engine.telemetry import Happening, What
-from gnomon.store.migrate import migrate
+from gnomon.store.databases.sqlite_values import from_micros
+from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
-from gnomon.store.sqlite_values import from_micros
 from tests.postgres import PostgresServer, bundled_server
 
 BURST_JOBS = 10_000

@@ -34,14 +34,14 @@ from benchmarks import Report, _latency_gnomon
 from benchmarks._latency_gnomon import functions, ways
 from benchmarks._turns import EVERY_SECONDS, STARTS, take_turn
 from gnomon.app import open_database
-from gnomon.app.engine import EngineOptions, open_engine
-from gnomon.app.worker_parts import WorkerOptions
-from gnomon.core.execution import WorkerId
-from gnomon.core.worker import Registration
-from gnomon.handlers.function import FunctionHandler
+from gnomon.app.processes.engine import EngineOptions, open_engine
+from gnomon.app.processes.worker_parts import WorkerOptions
+from gnomon.core.executions.execution import WorkerId
+from gnomon.core.operations.workers import Registration
+from gnomon.handlers.python.handler import FunctionHandler
 from gnomon.handlers.registry import Registry
 from gnomon.settings import HandlerSettings
-from gnomon.store.migrate import migrate
+from gnomon.store.schema.migrations import migrate
 from tests.postgres import PostgresServer, bundled_server
 
 ROOT = Path(__file__).parents[1]

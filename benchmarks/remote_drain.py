@@ -18,9 +18,9 @@ from benchmarks.api import process
 from benchmarks.drain import Drained, migrated, noop_worker, rate_of
 from benchmarks.store import in_turns
 from gnomon.app.connection import open_connection
-from gnomon.app.engine import open_engine
-from gnomon.app.garbage import collect_seldom
-from gnomon.app.remote import open_remote
+from gnomon.app.processes.engine import open_engine
+from gnomon.app.processes.garbage import collect_seldom
+from gnomon.app.processes.remote import open_remote
 from gnomon.client.remote.wire import Address
 from gnomon.settings import Settings
 from tests.postgres import PostgresServer, bundled_server, free_port

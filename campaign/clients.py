@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from campaign.workload import Work
-from gnomon.core.job import JobId
+from gnomon.core.jobs.job import JobId
 from gnomon.proof import events
 from gnomon.proof.history import History
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from campaign.plan import SCHEDULERS, WORKERS, Kind
-from gnomon.core.job import shard_of
+from gnomon.core.jobs.job import shard_of
 from gnomon.proof.events import BeatRefused, Claim, Done, Elect, Expired, Fire, Heal, Refused, SubmitOk
 from gnomon.proof.faults import EVERYTHING, Fault
 from gnomon.proof.index import Index

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from gnomon.core.dag import task_revision
+from gnomon.core.workflows.dag import task_revision
 from gnomon.proof import events
 from gnomon.proof.events import Event
-from gnomon.store.rows import definition_of
+from gnomon.store.databases.rows import definition_of
 from gnomon.testing.sim.told import work_of
 
 Facts = dict[str, Any]

@@ -13,10 +13,10 @@ import asyncpg
 
 from campaign import clock
 from campaign.flow_harvest import Facts, FlowHarvest, Revisions, Word
-from gnomon.core.job import Job
+from gnomon.core.jobs.job import Job
 from gnomon.proof import events
 from gnomon.proof.events import Event
-from gnomon.store.rows import job_of
+from gnomon.store.databases.rows import job_of
 from gnomon.testing.sim.told import sched_set
 
 STORE = "store"

@@ -14,8 +14,8 @@ from typing import Any
 from campaign.recorder import SOURCE, recorder_of_this_process
 from campaign.sink import tell, tell_and_wait
 from gnomon.app.connection import Connection
-from gnomon.app.engine import Engine
 from gnomon.app.gnomon import Gnomon
+from gnomon.app.processes.engine import Engine
 from gnomon.handlers.base import Context, JobFailed
 from gnomon.testing.sim.flows import marks_of
 

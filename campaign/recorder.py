@@ -16,7 +16,7 @@ from gnomon.handlers.base import Context
 from gnomon.proof import events
 from gnomon.proof.events import Event
 from gnomon.proof.history import History
-from gnomon.store.base import Decision
+from gnomon.store.protocols.base import Decision
 
 SOURCE, FOLDER, SLOTS = "CAMPAIGN_SOURCE", "CAMPAIGN_FOLDER", "CAMPAIGN_SLOTS"
 
@@ -82,7 +82,7 @@ def recorder_of_this_process() -> Recorder:
     """Made when the worker imports the jobs of the campaign: from then on it can be asked to work."""
     recorder = Recorder(Path(os.environ[FOLDER]), os.environ[SOURCE])
     recorder.write(events.Up, role="worker", slots=int(os.environ[SLOTS]))
-    for name in ("gnomon.engine.worker", "gnomon.engine.completer"):
+    for name in ("gnomon.engine.workers.worker", "gnomon.engine.workers.completer"):
         logging.getLogger(name).addHandler(recorder)
     return recorder
 

@@ -7,11 +7,11 @@ from collections import Counter
 import asyncpg
 
 from gnomon.app import open_store
-from gnomon.core.execution import AttemptOutcome, ExecutionId, ExecutionStatus
-from gnomon.core.lease import Claim
-from gnomon.core.lifecycle import Change
+from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, ExecutionStatus
+from gnomon.core.executions.lease import Claim
+from gnomon.core.executions.lifecycle import Change
 from gnomon.engine.clock import StoreClock
-from gnomon.store.base import Applied, Decision
+from gnomon.store.protocols.base import Applied, Decision
 
 BATCH = 500
 CLAIMS_MAX = 50_000

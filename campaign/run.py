@@ -30,14 +30,14 @@ from campaign.vitals import Vitals
 from campaign.workload import QUEUES, Work, works
 from gnomon.app import open_database, open_store
 from gnomon.client import Client as StoreClient
-from gnomon.client.surroundings import Surroundings
-from gnomon.core.ids import IdSource
-from gnomon.core.job import JobId
+from gnomon.client.context import Surroundings
+from gnomon.core.jobs.job import JobId
+from gnomon.core.values.ids import IdSource
 from gnomon.engine.clock import StoreClock
 from gnomon.proof import events, history
 from gnomon.proof.history import History
-from gnomon.store.base import Applied
-from gnomon.store.migrate import migrate
+from gnomon.store.protocols.base import Applied
+from gnomon.store.schema.migrations import migrate
 from tests.checks import add_checks
 from tests.pooler import Pooler
 from tests.postgres import USER, PostgresServer, bundled_server, free_port

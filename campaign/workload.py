@@ -8,10 +8,10 @@ from datetime import timedelta
 
 from campaign.plan import WORKERS
 from gnomon.client import Draft
-from gnomon.core.document import Document
-from gnomon.core.job import Definition, Delivery
-from gnomon.core.retry import Backoff, RetryPolicy
-from gnomon.core.schedule import CronTiming, Interval, Manual, Misfire, Overlap, Schedule, Timing
+from gnomon.core.jobs.job import Definition, Delivery
+from gnomon.core.jobs.retry import Backoff, RetryPolicy
+from gnomon.core.time.schedule import CronTiming, Interval, Manual, Misfire, Overlap, Schedule, Timing
+from gnomon.core.values.document import Document
 
 QUEUES = ("default", "slow", "urgent")
 SOON = RetryPolicy(max_attempts=6, backoff=Backoff.FIXED, backoff_base=timedelta(seconds=1))

@@ -11,7 +11,7 @@ from contextlib import closing
 
 import asyncpg
 
-from gnomon.store.migrate import migrations
+from gnomon.store.schema.migrations import migrations
 
 HOT_TABLES = ("executions", "endings", "queue", "leases", "dag_runs", "task_instances")
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from gnomon.app import open_database
-from gnomon.store.migrate import migrate
+from gnomon.store.schema.migrations import migrate
 from tests.checks import add_checks
 from tests.postgres import Installation, PostgresServer, all_servers
 

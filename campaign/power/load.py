@@ -10,14 +10,20 @@ from pathlib import Path
 from random import Random
 
 from gnomon.app import open_database, open_store
-from gnomon.core.execution import AttemptOutcome, ExecutionId, ExecutionStatus, NewExecution, WorkerId
-from gnomon.core.idempotency import Idempotency
-from gnomon.core.ids import IdSource
-from gnomon.core.job import DEFAULT_TENANT, Definition, JobId, NewJob
-from gnomon.core.lease import LEASE, ClaimRequest
-from gnomon.core.lifecycle import Change
-from gnomon.store.base import Applied, Decision
-from gnomon.store.migrate import migrate
+from gnomon.core.executions.execution import (
+    AttemptOutcome,
+    ExecutionId,
+    ExecutionStatus,
+    NewExecution,
+    WorkerId,
+)
+from gnomon.core.executions.lease import LEASE, ClaimRequest
+from gnomon.core.executions.lifecycle import Change
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, JobId, NewJob
+from gnomon.core.values.idempotency import Idempotency
+from gnomon.core.values.ids import IdSource
+from gnomon.store.protocols.base import Applied, Decision
+from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 
 FILE, ACKNOWLEDGED = "gnomon.db", "acknowledged"

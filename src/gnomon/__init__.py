@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gnomon.app.gnomon import Gnomon as Gnomon
-    from gnomon.app.run import Run as Run
-    from gnomon.core.retry import Backoff as Backoff
-    from gnomon.core.retry import RetryPolicy as RetryPolicy
-    from gnomon.core.schedule import Schedule as Schedule
+    from gnomon.app.jobs.run import Run as Run
+    from gnomon.core.jobs.retry import Backoff as Backoff
+    from gnomon.core.jobs.retry import RetryPolicy as RetryPolicy
+    from gnomon.core.time.schedule import Schedule as Schedule
     from gnomon.errors import GnomonError as GnomonError
     from gnomon.errors import InvalidInput as InvalidInput
     from gnomon.errors import RunFailed as RunFailed
@@ -26,10 +26,10 @@ __version__ = "0.1.0"
 # child processes of workers need little of it.
 _HOMES = {
     "Gnomon": "gnomon.app.gnomon",
-    "Run": "gnomon.app.run",
-    "Backoff": "gnomon.core.retry",
-    "RetryPolicy": "gnomon.core.retry",
-    "Schedule": "gnomon.core.schedule",
+    "Run": "gnomon.app.jobs.run",
+    "Backoff": "gnomon.core.jobs.retry",
+    "RetryPolicy": "gnomon.core.jobs.retry",
+    "Schedule": "gnomon.core.time.schedule",
     "GnomonError": "gnomon.errors",
     "InvalidInput": "gnomon.errors",
     "RunFailed": "gnomon.errors",

@@ -17,8 +17,8 @@ from math import isfinite
 from types import TracebackType
 from typing import TextIO
 
-from gnomon.core.document import INTEGER_BITS_MAX, JSON
-from gnomon.core.limits import cut_line
+from gnomon.core.values.document import INTEGER_BITS_MAX, JSON
+from gnomon.core.values.limits import cut_line
 
 NESTING_MAX = 6
 ITEMS_MAX = 100  # Of one list or mapping in the context.

@@ -15,7 +15,7 @@ import pytest
 
 from gnomon import __version__
 from gnomon.settings import TABLE
-from gnomon.store.migrate import migrations
+from gnomon.store.schema.migrations import migrations
 from tests.conftest import BUNDLED, MakeDatabase, StartServer
 from tests.postgres import PostgresServer, free_port
 
@@ -161,7 +161,7 @@ def test_files_are_for_their_owner_whatever_the_umask(tmp_path: Path) -> None:
 # What a command that stays does first; there is none yet.
 SERVICE = """
 import logging
-from gnomon.cli.options import start
+from gnomon.cli.session.options import start
 settings = start(database="asked.db", log_level="info")
 logging.getLogger("gnomon.service").info("ready", extra={"database": settings.database})
 """

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 from gnomon.app import open_hints
-from gnomon.store.hints import Topic
+from gnomon.store.databases.hints import Topic
 from tests.postgres import PostgresServer, bundled_server
 
 PATIENCE_SECONDS = 60

@@ -16,16 +16,16 @@ from pathlib import Path
 import pytest
 
 from gnomon.app import alone_on
-from gnomon.cli.exits import WRONG_USAGE, exit_code, line
+from gnomon.cli.output.exits import WRONG_USAGE, exit_code, line
 from gnomon.errors import StoreRefused, StoreTaken
-from gnomon.store.hold import Holder
+from gnomon.store.databases.file_lock import Holder
 
 ME = Holder(os.getpid(), "here")
 # Holds the file, says so, and stays until its input ends. With `fork` it says the id of a child before.
 PROGRAM = """
 import codecs, os, sys
 from gnomon.app import alone_on
-from gnomon.store.hold import Holder
+from gnomon.store.databases.file_lock import Holder
 os.umask(0)
 if sys.argv[2:] == ["nobody"]:  # By itself, once all is imported: nobody may not see the interpreter.
     codecs.lookup("unicode_escape")

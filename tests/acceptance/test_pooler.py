@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from gnomon.app import open_store
-from gnomon.core.execution import ExecutionId, ExecutionStatus
-from gnomon.core.firing import plan
-from gnomon.core.job import DEFAULT_TENANT, Definition
-from gnomon.core.lease import LEASE
-from gnomon.core.schedule import Interval, Schedule
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
+from gnomon.core.executions.lease import LEASE
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.schedules.firing import plan
+from gnomon.core.time.schedule import Interval, Schedule
 from gnomon.errors import StoreUnavailable
-from gnomon.store.postgres_connect import PLANNER_SETTINGS
+from gnomon.store.databases.postgres_connect import PLANNER_SETTINGS
 from gnomon.store.sql_store import SqlStore
 from tests.conftest import BUNDLED, MakeDatabase, StartServer
 from tests.contract.given import MINUTE, NOW, claim, create_one, end, enqueue_one, new_id, new_job, seen

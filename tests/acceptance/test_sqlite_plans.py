@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.store import statements
-from gnomon.store.migrate import migrate
-from gnomon.store.sqlite import SqliteDatabase
+from gnomon.store.databases import statements
+from gnomon.store.databases.sqlite import SqliteDatabase
+from gnomon.store.schema.migrations import migrate
 
 
 @pytest.mark.parametrize(

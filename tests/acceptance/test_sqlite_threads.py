@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from gnomon.errors import StoreUnavailable
-from gnomon.store.one_thread import HERE_SECONDS_MAX, ROW_SECONDS, OneThread
-from gnomon.store.sqlite import SqliteDatabase
+from gnomon.store.databases.one_thread import HERE_SECONDS_MAX, ROW_SECONDS, OneThread
+from gnomon.store.databases.sqlite import SqliteDatabase
 
 
 async def test_a_caller_cancelled_while_its_transaction_begins_stops_nobody(tmp_path: Path) -> None:

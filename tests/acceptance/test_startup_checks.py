@@ -12,11 +12,11 @@ import asyncpg
 import pytest
 
 from gnomon.app import open_database
-from gnomon.app.opening import open_store
+from gnomon.app.processes.opening import open_store
 from gnomon.errors import StoreRefused
-from gnomon.store.files import NETWORK_FILE_SYSTEMS, file_system_of
-from gnomon.store.migrate import migrate
-from gnomon.store.sqlite import SqliteDatabase
+from gnomon.store.databases.files import NETWORK_FILE_SYSTEMS, file_system_of
+from gnomon.store.databases.sqlite import SqliteDatabase
+from gnomon.store.schema.migrations import migrate
 from tests.conftest import BUNDLED, MakeDatabase, StartServer
 from tests.contract.given import NOW
 from tests.postgres import PostgresServer, StandbyServer, bundled_server

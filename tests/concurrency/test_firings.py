@@ -8,11 +8,11 @@ from datetime import datetime
 
 import pytest
 
-from gnomon.core.execution import ExecutionId
-from gnomon.core.firing import plan
-from gnomon.core.job import DEFAULT_TENANT, Definition, JobId
-from gnomon.core.records import ExecutionFilter
-from gnomon.core.schedule import Interval, Schedule
+from gnomon.core.executions.execution import ExecutionId
+from gnomon.core.executions.records import ExecutionFilter
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, JobId
+from gnomon.core.schedules.firing import plan
+from gnomon.core.time.schedule import Interval, Schedule
 from gnomon.store.sql_store import SqlStore
 from tests.concurrency.conftest import Crowd
 from tests.contract.given import MINUTE, NOW, create, new_id, new_job

@@ -8,14 +8,14 @@ from contextlib import suppress
 from dataclasses import replace
 from uuid import UUID
 
-from gnomon.core.execution import ExecutionId, ExecutionStatus
-from gnomon.core.firing import plan
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId
-from gnomon.core.lifecycle import JobAction, Released, change_of
-from gnomon.core.retry import RetryPolicy
-from gnomon.core.schedule import Interval, Overlap, Schedule
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
+from gnomon.core.executions.lifecycle import JobAction, Released, change_of
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.schedules.firing import plan
+from gnomon.core.time.schedule import Interval, Overlap, Schedule
 from gnomon.errors import JobFired, VersionConflict
-from gnomon.store.base import Applied
+from gnomon.store.protocols.base import Applied
 from gnomon.store.sql_store import SqlStore
 from tests.concurrency.conftest import Crowd
 from tests.concurrency.test_ends import all_of, claim_and_give_back

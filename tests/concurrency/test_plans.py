@@ -10,20 +10,20 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, ExecutionStatus
-from gnomon.core.firing import plan
-from gnomon.core.job import DEFAULT_TENANT, Definition, JobId
-from gnomon.core.lease import LEASE
-from gnomon.core.lifecycle import LeaseExpired
-from gnomon.core.records import Checkpoint, ExecutionFilter, JobFilter, LogLevel, LogLine
-from gnomon.core.retention import RetentionPolicy
-from gnomon.core.schedule import Interval, Overlap, Schedule
-from gnomon.core.suspects import PATIENCE
-from gnomon.store import statements
-from gnomon.store.migrate import migrate
-from gnomon.store.postgres import PostgresDatabase
-from gnomon.store.postgres_connect import PLANNER_SETTINGS
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
+from gnomon.core.executions.lease import LEASE
+from gnomon.core.executions.lifecycle import LeaseExpired
+from gnomon.core.executions.records import Checkpoint, ExecutionFilter, JobFilter, LogLevel, LogLine
+from gnomon.core.executions.retention import RetentionPolicy
+from gnomon.core.executions.suspects import PATIENCE
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, JobId
+from gnomon.core.schedules.firing import plan
+from gnomon.core.time.schedule import Interval, Overlap, Schedule
+from gnomon.core.values.document import Document
+from gnomon.store.databases import statements
+from gnomon.store.databases.postgres import PostgresDatabase
+from gnomon.store.databases.postgres_connect import PLANNER_SETTINGS
+from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from tests.concurrency import workflow_plans
 from tests.concurrency.plans import Call, Mode, Overheard, plan_of, read_whole, scans_of

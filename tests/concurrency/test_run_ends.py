@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from gnomon.app import open_store
-from gnomon.core.execution import ExecutionId, ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.run_state import RunStatus
-from gnomon.store import gates
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.runs.state import RunStatus
+from gnomon.store.queue import gates
 from tests.concurrency.test_deadlocks import until_somebody_waits_for
 from tests.conftest import MakeDatabase
 from tests.contract.flows import begun, chain, claimed, finish, run_of

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gnomon.core.document import Document
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.lease import Leased
-from gnomon.core.run_events import Approve, Cancel, Pause, RerunFailed, Resume
-from gnomon.store.workflows import WorkflowStore
+from gnomon.core.executions.lease import Leased
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.runs.events import Approve, Cancel, Pause, RerunFailed, Resume
+from gnomon.core.values.document import Document
+from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract.flows import act, chain, create_dag, start_run, tasks_of
 from tests.contract.given import BROKEN, DONE, MINUTE, NOW, ask, claim, decided, request
 

@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from gnomon.store.base import Store
+from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.workflows import WorkflowStore
 from gnomon.store.sql_store import SqlStore
-from gnomon.store.workflows import WorkflowStore
 from tests.conftest import SERVERS, StartServer
 from tests.contract.grounds import Ground, ModelGround, PostgresGround, SqliteGround
 

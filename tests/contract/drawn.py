@@ -10,13 +10,10 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
-from gnomon.core.document import Document
-from gnomon.core.execution import Failure, NewExecution, WorkerId
-from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import Definition, Delivery, Job, JobId, NewJob, TenantId
-from gnomon.core.keys import KeyId
-from gnomon.core.lease import ClaimRequest
-from gnomon.core.lifecycle import (
+from gnomon.core.access.keys import KeyId
+from gnomon.core.executions.execution import Failure, NewExecution, WorkerId
+from gnomon.core.executions.lease import ClaimRequest
+from gnomon.core.executions.lifecycle import (
     JOB_TRANSITIONS,
     Cancelled,
     Failed,
@@ -29,10 +26,13 @@ from gnomon.core.lifecycle import (
     TimedOut,
     change_of,
 )
-from gnomon.core.nominal import first_run, next_run, seed_of
-from gnomon.core.retry import RetryPolicy
-from gnomon.core.schedule import Interval, Misfire, Overlap, Schedule
-from gnomon.core.worker import Registration
+from gnomon.core.jobs.job import Definition, Delivery, Job, JobId, NewJob, TenantId
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.operations.workers import Registration
+from gnomon.core.time.nominal import first_run, next_run, seed_of
+from gnomon.core.time.schedule import Interval, Misfire, Overlap, Schedule
+from gnomon.core.values.document import Document
+from gnomon.core.values.idempotency import Idempotency
 from tests.contract.given import ADA, BOB, NOW
 
 NewId = Callable[[], Any]

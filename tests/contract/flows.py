@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from gnomon.core.dag import Dag, DagChange, NewDag, Run, RunId, TaskRun, dag_definition
-from gnomon.core.document import JSON, Document
-from gnomon.core.job import DEFAULT_TENANT, JobId, NewJob
-from gnomon.core.lease import Leased
-from gnomon.core.lifecycle import JobChange, Outcome, Succeeded
-from gnomon.core.run_events import Event
-from gnomon.core.run_state import RunStatus, TaskStatus
-from gnomon.core.workflow import Plan
-from gnomon.core.workflow_document import read_dag
-from gnomon.store.workflows import WorkflowStore
+from gnomon.core.executions.lease import Leased
+from gnomon.core.executions.lifecycle import JobChange, Outcome, Succeeded
+from gnomon.core.jobs.job import DEFAULT_TENANT, JobId, NewJob
+from gnomon.core.runs.events import Event
+from gnomon.core.runs.state import RunStatus, TaskStatus
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.workflows.dag import Dag, DagChange, NewDag, Run, RunId, TaskRun, dag_definition
+from gnomon.core.workflows.document import read_dag
+from gnomon.core.workflows.workflow import Plan
+from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract.given import DONE, NOW, ask, claim, decided, enqueue, new_id
 
 Edges = Mapping[str, Sequence[str]]

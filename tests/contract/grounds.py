@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import asyncpg
 
 from gnomon.app import open_database, open_store
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.store.base import Store
-from gnomon.store.migrate import migrate
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.store.protocols.base import Store
+from gnomon.store.schema.migrations import migrate
 from tests.checks import add_checks
 from tests.contract.model import ModelStore
 from tests.postgres import PostgresServer

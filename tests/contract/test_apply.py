@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.lease import Claim, Leased
-from gnomon.core.lifecycle import (
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.executions.lease import Claim, Leased
+from gnomon.core.executions.lifecycle import (
     LeaseExpired,
     Released,
     Snoozed,
     Succeeded,
     TimedOut,
 )
-from gnomon.store.base import Applied, Store
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.values.document import Document
+from gnomon.store.protocols.base import Applied, Store
 from tests.contract.given import (
     BOB,
     BROKEN,

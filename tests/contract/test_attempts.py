@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from gnomon.core.execution import AttemptOutcome, ExecutionStatus, Failure
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.lifecycle import (
+from gnomon.core.executions.execution import AttemptOutcome, ExecutionStatus, Failure
+from gnomon.core.executions.lifecycle import (
     Cancelled,
     Change,
     Failed,
     LeaseExpired,
     Released,
 )
-from gnomon.store.base import Applied, Decision, Store
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.store.protocols.base import Applied, Decision, Store
 from tests.contract.given import (
     BOB,
     DONE,

@@ -10,7 +10,11 @@ from uuid import UUID
 
 import pytest
 
-from gnomon.core.backfill import (
+from gnomon.core.executions.execution import ExecutionId, NewExecution
+from gnomon.core.executions.lease import Leased
+from gnomon.core.executions.lifecycle import Cancelled, JobAction
+from gnomon.core.jobs.job import DEFAULT_TENANT, JobId, TenantId
+from gnomon.core.runs.backfills import (
     Backfill,
     BackfillAction,
     BackfillId,
@@ -22,20 +26,15 @@ from gnomon.core.backfill import (
     TimeState,
     after_action,
 )
-from gnomon.core.dag import Dag, RunId
-from gnomon.core.document import JSON, Document
-from gnomon.core.execution import ExecutionId, NewExecution
-from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import DEFAULT_TENANT, JobId, TenantId
-from gnomon.core.lease import Leased
-from gnomon.core.lifecycle import Cancelled, JobAction
-from gnomon.core.occurrence import Firing, Occurrence
-from gnomon.core.run_events import RerunFailed
-from gnomon.core.run_state import RunStatus
+from gnomon.core.runs.events import RerunFailed
+from gnomon.core.runs.state import RunStatus
+from gnomon.core.schedules.occurrence import Firing, Occurrence
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.values.idempotency import Idempotency
+from gnomon.core.workflows.dag import Dag, RunId
 from gnomon.errors import BackfillNotFound, BackfillOverlaps, DagNotFound, IllegalTransition
-from gnomon.store import backfills
-from gnomon.store.database import Row, Session
-from gnomon.store.workflows import WorkflowStore
+from gnomon.store.protocols.database import Row, Session
+from gnomon.store.protocols.workflows import WorkflowStore, backfills
 from tests.contract import given
 from tests.contract.flows import (
     act,

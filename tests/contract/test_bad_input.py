@@ -11,16 +11,16 @@ from uuid import UUID
 
 import pytest
 
-from gnomon.core.document import DOCUMENT_BYTES_MAX, INTEGER_BITS_MAX, NESTING_MAX, Document
-from gnomon.core.execution import Failure
-from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job
-from gnomon.core.lifecycle import Failed
-from gnomon.core.records import Checkpoint, ExecutionFilter, JobFilter, LogLevel, LogLine, Tenant
-from gnomon.core.retry import RetryPolicy
-from gnomon.core.schedule import CronTiming, Delayed, Interval, Once, Schedule
+from gnomon.core.executions.execution import Failure
+from gnomon.core.executions.lifecycle import Failed
+from gnomon.core.executions.records import Checkpoint, ExecutionFilter, JobFilter, LogLevel, LogLine, Tenant
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.time.schedule import CronTiming, Delayed, Interval, Once, Schedule
+from gnomon.core.values.document import DOCUMENT_BYTES_MAX, INTEGER_BITS_MAX, NESTING_MAX, Document
+from gnomon.core.values.idempotency import Idempotency
 from gnomon.errors import InvalidInput, PayloadTooLarge
-from gnomon.store.base import Store
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     HOUR,
     NOW,

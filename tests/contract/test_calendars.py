@@ -9,11 +9,11 @@ from datetime import date
 
 import pytest
 
-from gnomon.core.calendars import Calendar
-from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job, NewJob, TenantId
-from gnomon.core.lifecycle import JobAction, change_of
-from gnomon.core.schedule import Schedule
+from gnomon.core.executions.lifecycle import JobAction, change_of
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, NewJob, TenantId
+from gnomon.core.time.calendars import Calendar
+from gnomon.core.time.schedule import Schedule
+from gnomon.core.values.idempotency import Idempotency
 from gnomon.errors import (
     CalendarInUse,
     CalendarNotFound,
@@ -22,7 +22,7 @@ from gnomon.errors import (
     TenantNotFound,
     VersionConflict,
 )
-from gnomon.store.base import Store
+from gnomon.store.protocols.base import Store
 from tests.contract.given import MINUTE, NOW, new_id, new_job
 
 YEAR = date(2030, 1, 1)

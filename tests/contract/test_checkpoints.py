@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.lease import Claim
-from gnomon.core.lifecycle import Released
-from gnomon.core.records import Checkpoint
-from gnomon.store.base import Store
+from gnomon.core.executions.execution import ExecutionId
+from gnomon.core.executions.lease import Claim
+from gnomon.core.executions.lifecycle import Released
+from gnomon.core.executions.records import Checkpoint
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.values.document import Document
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     BOB,
     DONE,

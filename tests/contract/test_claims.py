@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT, PRIORITY_MAX, PRIORITY_MIN, Definition, Job
-from gnomon.core.lease import LEASE, Claim, Leased
-from gnomon.store.base import Store
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
+from gnomon.core.executions.lease import LEASE, Claim, Leased
+from gnomon.core.jobs.job import DEFAULT_TENANT, PRIORITY_MAX, PRIORITY_MIN, Definition, Job
+from gnomon.core.values.document import Document
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     ADA,
     BOB,

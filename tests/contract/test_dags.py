@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT, JobId
-from gnomon.core.records import JobFilter
-from gnomon.core.run_state import RunStatus
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.executions.records import JobFilter
+from gnomon.core.jobs.job import DEFAULT_TENANT, JobId
+from gnomon.core.runs.state import RunStatus
 from gnomon.errors import DagNotFound, JobAlreadyExists, VersionConflict
-from gnomon.store.workflows import WorkflowStore
+from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract.flows import (
     DIAMOND,
     begun,

@@ -6,14 +6,14 @@ import asyncio
 
 import pytest
 
-from gnomon.core.document import Document
-from gnomon.core.execution import Enqueued, ExecutionId, ExecutionStatus, Trigger
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job
-from gnomon.core.lease import Leased
-from gnomon.core.lifecycle import DeadReason, JobAction, JobChange, LeaseExpired, Outcome
-from gnomon.core.records import AtRevision, DeadLetter, Redrive, Redriven
+from gnomon.core.executions.execution import Enqueued, ExecutionId, ExecutionStatus, Trigger
+from gnomon.core.executions.lease import Leased
+from gnomon.core.executions.lifecycle import DeadReason, JobAction, JobChange, LeaseExpired, Outcome
+from gnomon.core.executions.records import AtRevision, DeadLetter, Redrive, Redriven
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.values.document import Document
 from gnomon.errors import DeadLetterNotFound, ExecutionNotFound, IllegalTransition, JobNotFound
-from gnomon.store.base import Store
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     BROKEN,
     DONE,

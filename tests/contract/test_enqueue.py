@@ -6,13 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from gnomon.core.document import Document
-from gnomon.core.execution import Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution, Trigger
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId
-from gnomon.core.lifecycle import JobAction, change_of
-from gnomon.core.records import ExecutionFilter
+from gnomon.core.executions.execution import (
+    Enqueued,
+    Execution,
+    ExecutionId,
+    ExecutionStatus,
+    NewExecution,
+    Trigger,
+)
+from gnomon.core.executions.lifecycle import JobAction, change_of
+from gnomon.core.executions.records import ExecutionFilter
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId
+from gnomon.core.values.document import Document
 from gnomon.errors import IllegalTransition, JobNotFound
-from gnomon.store.base import Store
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     DONE,
     HOUR,

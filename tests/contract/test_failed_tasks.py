@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gnomon.core.dag import Brought, FailedTask, TaskItem
-from gnomon.core.document import JSON, Document
-from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.run_state import TaskStatus
-from gnomon.store.workflows import WorkflowStore
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.runs.state import TaskStatus
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.workflows.dag import Brought, FailedTask, TaskItem
+from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract.flows import (
     LIST_AND_EACH,
     all_tasks,

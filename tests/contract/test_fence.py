@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gnomon.core.execution import ExecutionId, ExecutionStatus
-from gnomon.core.lease import LEASE, Claim
-from gnomon.core.lifecycle import (
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
+from gnomon.core.executions.lease import LEASE, Claim
+from gnomon.core.executions.lifecycle import (
     LeaseExpired,
     Released,
 )
-from gnomon.store.base import Applied, Decision, Store
+from gnomon.store.protocols.base import Applied, Decision, Store
 from tests.contract.given import (
     BOB,
     BROKEN,

@@ -11,20 +11,20 @@ from uuid import UUID
 
 import pytest
 
-from gnomon.core.dag import Dag, RunId
-from gnomon.core.execution import ExecutionId, ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT, Definition, Revision
-from gnomon.core.lease import Claim, ClaimRequest, Leased
-from gnomon.core.lifecycle import Cancelled, LeaseExpired, Outcome
-from gnomon.core.records import Tenant
-from gnomon.core.run_events import Cancel, Event, Pause, Rerun
-from gnomon.core.run_state import RunStatus
-from gnomon.store import revisions
-from gnomon.store.base import Applied, Handover
-from gnomon.store.database import Row, Rows
-from gnomon.store.rows import revision_of
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
+from gnomon.core.executions.lease import Claim, ClaimRequest, Leased
+from gnomon.core.executions.lifecycle import Cancelled, LeaseExpired, Outcome
+from gnomon.core.executions.records import Tenant
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Revision
+from gnomon.core.runs.events import Cancel, Event, Pause, Rerun
+from gnomon.core.runs.state import RunStatus
+from gnomon.core.workflows.dag import Dag, RunId
+from gnomon.store.databases.rows import revision_of
+from gnomon.store.jobs.jobs import revisions
+from gnomon.store.protocols.base import Applied, Handover
+from gnomon.store.protocols.database import Row, Rows
+from gnomon.store.protocols.workflows import WorkflowStore
 from gnomon.store.sql_store import SqlStore
-from gnomon.store.workflows import WorkflowStore
 from tests.contract import given
 from tests.contract.flows import (
     act,

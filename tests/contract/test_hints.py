@@ -9,8 +9,8 @@ import asyncpg
 import pytest
 
 from gnomon.app import open_hints
-from gnomon.store.hints import Hints, LocalHints, Topic
-from gnomon.store.postgres_hints import QUIET, Outgoing
+from gnomon.store.databases.hints import Hints, LocalHints, Topic
+from gnomon.store.databases.postgres_hints import QUIET, Outgoing
 from tests.conftest import SERVERS, MakeDatabase, StartServer
 from tests.postgres import free_port
 

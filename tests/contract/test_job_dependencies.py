@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from gnomon.core.job import DEFAULT_TENANT, Job, JobId, JobStatus
-from gnomon.core.lifecycle import JobAction, JobChange, change_of
-from gnomon.core.records import JobFilter
+from gnomon.core.executions.lifecycle import JobAction, JobChange, change_of
+from gnomon.core.executions.records import JobFilter
+from gnomon.core.jobs.job import DEFAULT_TENANT, Job, JobId, JobStatus
 from gnomon.errors import InvalidDependency, JobNotFound
-from gnomon.store.base import Store
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     NOW,
     act,

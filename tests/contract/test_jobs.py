@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from gnomon.core.calendars import Calendar
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT, Definition, Delivery, Job, JobStatus, Revision
-from gnomon.core.lifecycle import JobAction, JobChange, change_of
-from gnomon.core.records import JobFilter
-from gnomon.core.retry import Backoff, RetryPolicy
-from gnomon.core.schedule import CronTiming, Interval, Schedule
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.executions.lifecycle import JobAction, JobChange, change_of
+from gnomon.core.executions.records import JobFilter
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Delivery, Job, JobStatus, Revision
+from gnomon.core.jobs.retry import Backoff, RetryPolicy
+from gnomon.core.time.calendars import Calendar
+from gnomon.core.time.schedule import CronTiming, Interval, Schedule
+from gnomon.core.values.document import Document
 from gnomon.errors import JobAlreadyExists, JobNotFound, VersionConflict
-from gnomon.store.base import Store
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     HOUR,
     MINUTE,

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from gnomon.core.job import DEFAULT_TENANT, TenantId
-from gnomon.core.keys import ApiKey, KeyId, KeySource, Scope
-from gnomon.core.records import Tenant
+from gnomon.core.access.keys import ApiKey, KeyId, KeySource, Scope
+from gnomon.core.executions.records import Tenant
+from gnomon.core.jobs.job import DEFAULT_TENANT, TenantId
 from gnomon.errors import KeyNotFound, LastAdminKey, TenantNotFound
-from gnomon.store.base import Store
+from gnomon.store.protocols.base import Store
 from tests.contract.given import HOUR, MINUTE, NOW, new_id
 
 

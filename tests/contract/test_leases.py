@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gnomon.core.execution import ExecutionId, ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.lease import LEASE, Claim, Renewed
-from gnomon.core.lifecycle import Released
-from gnomon.store.base import Store
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
+from gnomon.core.executions.lease import LEASE, Claim, Renewed
+from gnomon.core.executions.lifecycle import Released
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     DONE,
     FAILED,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gnomon.core.document import Document
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.lease import Claim
-from gnomon.core.lifecycle import Released
-from gnomon.core.records import LogLevel, LogLine
-from gnomon.store.base import Store
+from gnomon.core.executions.lease import Claim
+from gnomon.core.executions.lifecycle import Released
+from gnomon.core.executions.records import LogLevel, LogLine
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.values.document import Document
+from gnomon.store.protocols.base import Store
 from tests.contract.given import BOB, DONE, NOW, SECOND, claim_one, end, other_tenant, running
 
 

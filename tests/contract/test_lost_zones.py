@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job
-from gnomon.core.lifecycle import JobAction, LeaseExpired
-from gnomon.core.records import JobFilter
-from gnomon.core.schedule import CronTiming, Schedule
-from gnomon.store.base import Applied, Store
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.executions.lifecycle import JobAction, LeaseExpired
+from gnomon.core.executions.records import JobFilter
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.time.schedule import CronTiming, Schedule
+from gnomon.store.protocols.base import Applied, Store
 from tests.contract.given import (
     HOUR,
     MINUTE,

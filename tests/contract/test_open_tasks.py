@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gnomon.core.dag import OpenTask
-from gnomon.core.document import JSON
-from gnomon.core.execution import ExecutionStatus, Failure, WaitsFor
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.records import ExecutionFilter
-from gnomon.core.run_events import Pause
-from gnomon.core.run_state import TaskStatus
-from gnomon.store.workflows import WorkflowStore
+from gnomon.core.executions.execution import ExecutionStatus, Failure, WaitsFor
+from gnomon.core.executions.records import ExecutionFilter
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.runs.events import Pause
+from gnomon.core.runs.state import TaskStatus
+from gnomon.core.values.document import JSON
+from gnomon.core.workflows.dag import OpenTask
+from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract.flows import (
     act,
     all_tasks,

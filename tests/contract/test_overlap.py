@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, WaitsFor
-from gnomon.core.firing import plan
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job
-from gnomon.core.records import ExecutionFilter
-from gnomon.core.schedule import Interval, Misfire, Overlap, Schedule
-from gnomon.store.base import Store
+from gnomon.core.executions.execution import Execution, ExecutionId, ExecutionStatus, WaitsFor
+from gnomon.core.executions.records import ExecutionFilter
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.schedules.firing import plan
+from gnomon.core.time.schedule import Interval, Misfire, Overlap, Schedule
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     FAILED,
     MINUTE,

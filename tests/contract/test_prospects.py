@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from gnomon.core.execution import AttemptOutcome, ExecutionId, WaitsFor
-from gnomon.core.explaining import Needed, Place
-from gnomon.core.job import DEFAULT_TENANT, Definition
-from gnomon.core.lease import Claim, Lane
-from gnomon.core.occurrence import Firing, Occurrence
-from gnomon.core.schedule import Interval, Schedule
-from gnomon.store.base import Store
+from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, WaitsFor
+from gnomon.core.executions.lease import Claim, Lane
+from gnomon.core.explain.executions import Needed, Place
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.schedules.occurrence import Firing, Occurrence
+from gnomon.core.time.schedule import Interval, Schedule
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     BOB,
     FAILED,

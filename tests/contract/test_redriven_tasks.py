@@ -6,14 +6,12 @@ import asyncio
 
 import pytest
 
-from gnomon.core.dag import RunId, TaskPlace
-from gnomon.core.document import JSON
-from gnomon.core.execution import ExecutionId
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.lease import Leased
-from gnomon.core.lifecycle import Cancelled, JobAction
-from gnomon.core.records import Redrive, Redriven
-from gnomon.core.run_events import (
+from gnomon.core.executions.execution import ExecutionId
+from gnomon.core.executions.lease import Leased
+from gnomon.core.executions.lifecycle import Cancelled, JobAction
+from gnomon.core.executions.records import Redrive, Redriven
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.runs.events import (
     Cancel,
     Fail,
     Pause,
@@ -25,10 +23,12 @@ from gnomon.core.run_events import (
     Skip,
     Succeed,
 )
-from gnomon.core.run_events import Redrive as RedriveTasks
-from gnomon.core.run_state import RunStatus
+from gnomon.core.runs.events import Redrive as RedriveTasks
+from gnomon.core.runs.state import RunStatus
+from gnomon.core.values.document import JSON
+from gnomon.core.workflows.dag import RunId, TaskPlace
 from gnomon.errors import IllegalTransition, JobNotFound
-from gnomon.store.workflows import WorkflowStore
+from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract import given
 from tests.contract.flows import (
     LIST_AND_EACH,

@@ -8,13 +8,13 @@ from uuid import UUID
 
 import pytest
 
-from gnomon.core.dag import Dag, Run
-from gnomon.core.document import JSON, Document
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.lifecycle import JobAction
-from gnomon.core.run_state import RunStatus
+from gnomon.core.executions.lifecycle import JobAction
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.runs.state import RunStatus
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.workflows.dag import Dag, Run
 from gnomon.errors import InvalidInput
-from gnomon.store.workflows import WorkflowStore
+from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract import given
 from tests.contract.flows import (
     all_tasks,

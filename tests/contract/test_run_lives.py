@@ -15,13 +15,11 @@ from random import Random
 
 import pytest
 
-from gnomon.core.dag import Run, RunId, TaskRun
-from gnomon.core.document import JSON, Document
-from gnomon.core.execution import Execution, ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.lease import Leased
-from gnomon.core.lifecycle import Cancelled, Outcome
-from gnomon.core.run_events import (
+from gnomon.core.executions.execution import Execution, ExecutionStatus
+from gnomon.core.executions.lease import Leased
+from gnomon.core.executions.lifecycle import Cancelled, Outcome
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.runs.events import (
     Approve,
     Event,
     Fail,
@@ -34,10 +32,12 @@ from gnomon.core.run_events import (
     Skip,
     Succeed,
 )
-from gnomon.core.run_state import RunStatus, TaskStatus
-from gnomon.core.trigger_rule import Ending, TriggerRule
-from gnomon.core.workflow import FailureStrategy, Task
-from gnomon.core.workflow_document import read_dag
+from gnomon.core.runs.state import RunStatus, TaskStatus
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.workflows.dag import Run, RunId, TaskRun
+from gnomon.core.workflows.document import read_dag
+from gnomon.core.workflows.trigger_rules import Ending, TriggerRule
+from gnomon.core.workflows.workflow import FailureStrategy, Task
 from gnomon.errors import IllegalTransition
 from gnomon.store.sql_store import SqlStore
 from tests.contract.flows import all_tasks, create_dag, run_of, start_run, with_result

@@ -6,11 +6,11 @@ from datetime import datetime
 
 import pytest
 
-from gnomon.core.execution import Execution, ExecutionId
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.run_order import BEHIND_MAX
-from gnomon.core.run_state import RunStatus
-from gnomon.store.workflows import WorkflowStore
+from gnomon.core.executions.execution import Execution, ExecutionId
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.runs.order import BEHIND_MAX
+from gnomon.core.runs.state import RunStatus
+from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract import given
 from tests.contract.flows import all_tasks, begun, claimed, finish, run_of
 from tests.contract.given import DONE, HOUR, NOW, SECOND, claim, decided, request

@@ -7,18 +7,18 @@ from datetime import datetime
 
 import pytest
 
-from gnomon.core.dag import RunId
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionStatus, Failure
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.lifecycle import Cancelled, JobAction, LeaseExpired
-from gnomon.core.retention import RetentionPolicy
-from gnomon.core.run_events import Approve, Pause, Rerun, RerunFailed, Resume, Retry, Skip, Succeed
-from gnomon.core.run_state import RunStatus
+from gnomon.core.executions.execution import ExecutionStatus, Failure
+from gnomon.core.executions.lifecycle import Cancelled, JobAction, LeaseExpired
+from gnomon.core.executions.retention import RetentionPolicy
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.runs.events import Approve, Pause, Rerun, RerunFailed, Resume, Retry, Skip, Succeed
+from gnomon.core.runs.state import RunStatus
+from gnomon.core.values.document import Document
+from gnomon.core.workflows.dag import RunId
 from gnomon.errors import IllegalTransition, InvalidInput, RunNotFound
-from gnomon.store.base import Applied
-from gnomon.store.runs import EVENT_TAKERS_MAX
-from gnomon.store.workflows import WorkflowStore
+from gnomon.store.protocols.base import Applied
+from gnomon.store.protocols.workflows import WorkflowStore
+from gnomon.store.runs.runs import EVENT_TAKERS_MAX
 from tests.contract import given
 from tests.contract.flows import (
     DIAMOND,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gnomon.core.execution import ExecutionId, ExecutionStatus, WaitsFor
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job
-from gnomon.core.lease import LEASE
-from gnomon.core.lifecycle import JobAction, LeaseExpired, Released, Snoozed, change_of
-from gnomon.core.records import ExecutionFilter, Redrive
-from gnomon.core.retry import RetryPolicy
-from gnomon.core.schedule import Overlap, Schedule
-from gnomon.store.base import Store
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, WaitsFor
+from gnomon.core.executions.lease import LEASE
+from gnomon.core.executions.lifecycle import JobAction, LeaseExpired, Released, Snoozed, change_of
+from gnomon.core.executions.records import ExecutionFilter, Redrive
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.time.schedule import Overlap, Schedule
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     BROKEN,
     FAILED,

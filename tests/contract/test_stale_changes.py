@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId
-from gnomon.core.firing import plan
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobStatus, TenantId
-from gnomon.core.lease import Claim
-from gnomon.core.lifecycle import JobAction
-from gnomon.core.records import Checkpoint, LogLevel, LogLine, Tenant
-from gnomon.core.schedule import Interval, Schedule
+from gnomon.core.executions.execution import ExecutionId
+from gnomon.core.executions.lease import Claim
+from gnomon.core.executions.lifecycle import JobAction
+from gnomon.core.executions.records import Checkpoint, LogLevel, LogLine, Tenant
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobStatus, TenantId
+from gnomon.core.schedules.firing import plan
+from gnomon.core.time.schedule import Interval, Schedule
+from gnomon.core.values.document import Document
 from gnomon.errors import InvalidInput, JobFired, JobNotFound, TenantAlreadyExists
-from gnomon.store.base import Store
+from gnomon.store.protocols.base import Store
 from tests.contract.given import MINUTE, NOW, act, ask, claim, create_one, new_id, new_job
 
 EVERY_MINUTE = Definition("echo", schedule=Schedule(Interval(MINUTE, NOW)))

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from gnomon.core.execution import ExecutionId, ExecutionStatus, WaitsFor
-from gnomon.core.job import Definition
-from gnomon.core.lease import LEASE, Leased
-from gnomon.core.lifecycle import LeaseExpired, Released
-from gnomon.core.suspects import PATIENCE, RESERVED_AGAIN_AFTER, RESERVED_FOR, RESERVED_MAX
-from gnomon.store.base import Store
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, WaitsFor
+from gnomon.core.executions.lease import LEASE, Leased
+from gnomon.core.executions.lifecycle import LeaseExpired, Released
+from gnomon.core.executions.suspects import PATIENCE, RESERVED_AGAIN_AFTER, RESERVED_FOR, RESERVED_MAX
+from gnomon.core.jobs.job import Definition
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     ADA,
     BOB,

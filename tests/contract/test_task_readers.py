@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gnomon.core.dag import Hold, RunId
-from gnomon.core.document import JSON, Document
-from gnomon.core.execution import Failure
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.lifecycle import Failed
-from gnomon.core.run_events import Retry, Succeed
-from gnomon.core.run_state import RunStatus
-from gnomon.store.workflows import WorkflowStore
+from gnomon.core.executions.execution import Failure
+from gnomon.core.executions.lifecycle import Failed
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.runs.events import Retry, Succeed
+from gnomon.core.runs.state import RunStatus
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.workflows.dag import Hold, RunId
+from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract.flows import (
     act,
     all_tasks,

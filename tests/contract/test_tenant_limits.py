@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from gnomon.core.execution import ExecutionId
-from gnomon.core.job import DEFAULT_TENANT, TenantId
-from gnomon.core.records import Tenant
-from gnomon.store.base import Store
+from gnomon.core.executions.execution import ExecutionId
+from gnomon.core.executions.records import Tenant
+from gnomon.core.jobs.job import DEFAULT_TENANT, TenantId
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     BOB,
     LEASE,

@@ -6,14 +6,14 @@ from datetime import timedelta
 
 import pytest
 
-from gnomon.core.dag import Dag, Run, RunId
-from gnomon.core.execution import ExecutionId
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.lifecycle import JobAction
-from gnomon.core.run_events import Pause, RerunFailed, Retry
-from gnomon.core.run_state import RunStatus
+from gnomon.core.executions.execution import ExecutionId
+from gnomon.core.executions.lifecycle import JobAction
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.runs.events import Pause, RerunFailed, Retry
+from gnomon.core.runs.state import RunStatus
+from gnomon.core.workflows.dag import Dag, Run, RunId
 from gnomon.errors import IllegalTransition
-from gnomon.store.workflows import WorkflowStore
+from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract import given
 from tests.contract.flows import (
     act,

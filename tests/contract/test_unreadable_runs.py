@@ -7,21 +7,21 @@ from contextlib import contextmanager
 
 import pytest
 
-from gnomon.core import run_book
-from gnomon.core.dag import NewDag, RunId, dag_definition
-from gnomon.core.document import JSON, Document
-from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT, JobId, NewJob
-from gnomon.core.run_events import Approve, Changes, Pause, RerunFailed
-from gnomon.core.run_state import RunStatus
-from gnomon.core.schedule import Schedule
-from gnomon.core.workflow import Plan
-from gnomon.core.workflow_document import read_workflow
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.jobs.job import DEFAULT_TENANT, JobId, NewJob
+from gnomon.core.runs import rows as run_book
+from gnomon.core.runs.events import Approve, Changes, Pause, RerunFailed
+from gnomon.core.runs.state import RunStatus
+from gnomon.core.time.schedule import Schedule
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.workflows.dag import NewDag, RunId, dag_definition
+from gnomon.core.workflows.document import read_workflow
+from gnomon.core.workflows.workflow import Plan
 from gnomon.errors import IllegalTransition, InvalidInput
-from gnomon.store import plans, run_releases
-from gnomon.store.run_rows import LockedRun
+from gnomon.store.protocols.workflows import WorkflowStore, plans
+from gnomon.store.runs.rows import LockedRun
+from gnomon.store.runs.runs import releases as run_releases
 from gnomon.store.sql_store import SqlStore
-from gnomon.store.workflows import WorkflowStore
 from tests.contract.flows import (
     act,
     all_tasks,
@@ -158,7 +158,7 @@ async def test_a_run_whose_time_zone_is_lost_goes_on(flows: WorkflowStore) -> No
 async def test_a_mistake_of_ours_about_one_run_does_not_stop_the_others(
     flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gnomon.store import run_beginnings
+    from gnomon.store.runs.runs import beginnings as run_beginnings
 
     bad = await create_dag(flows, tasks_of({POISON: []}))
     good = await create_dag(flows, tasks_of(chain(1)))

@@ -8,15 +8,15 @@ from uuid import UUID
 
 import pytest
 
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId
-from gnomon.core.firing import plan
-from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job
-from gnomon.core.lease import Leased
-from gnomon.core.records import Checkpoint, ExecutionFilter, LogLevel, LogLine
-from gnomon.core.retention import RetentionPolicy
-from gnomon.core.schedule import Interval, Schedule
+from gnomon.core.executions.execution import ExecutionId
+from gnomon.core.executions.lease import Leased
+from gnomon.core.executions.records import Checkpoint, ExecutionFilter, LogLevel, LogLine
+from gnomon.core.executions.retention import RetentionPolicy
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.schedules.firing import plan
+from gnomon.core.time.schedule import Interval, Schedule
+from gnomon.core.values.document import Document
+from gnomon.core.values.idempotency import Idempotency
 from gnomon.errors import (
     DeadLetterNotFound,
     ExecutionNotFound,
@@ -24,8 +24,8 @@ from gnomon.errors import (
     InvalidInput,
     WorkerNotFound,
 )
-from gnomon.store import upkeep
-from gnomon.store.base import Forgotten, Store
+from gnomon.store.operations import upkeep
+from gnomon.store.protocols.base import Forgotten, Store
 from tests.conftest import SERVERS
 from tests.contract.conftest import SQLITE, FindGround, Ground
 from tests.contract.given import (

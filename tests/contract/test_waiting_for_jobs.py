@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from gnomon.core.execution import ExecutionId, ExecutionStatus, WaitsFor
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId
-from gnomon.core.lifecycle import JobAction, Outcome, change_of
-from gnomon.core.schedule import Interval, Misfire, Schedule
-from gnomon.store.base import Store
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, WaitsFor
+from gnomon.core.executions.lifecycle import JobAction, Outcome, change_of
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId
+from gnomon.core.time.schedule import Interval, Misfire, Schedule
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     BROKEN,
     DONE,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.core.execution import WorkerId
-from gnomon.core.job import DEFAULT_TENANT, TenantId
-from gnomon.core.keys import KeyId
-from gnomon.core.records import Tenant
-from gnomon.core.worker import Worker, WorkerStatus
+from gnomon.core.access.keys import KeyId
+from gnomon.core.executions.execution import WorkerId
+from gnomon.core.executions.records import Tenant
+from gnomon.core.jobs.job import DEFAULT_TENANT, TenantId
+from gnomon.core.operations.workers import Worker, WorkerStatus
 from gnomon.errors import TenantNotFound, WorkerNameTaken, WorkerNotFound
-from gnomon.store.base import Store
+from gnomon.store.protocols.base import Store
 from tests.contract.given import (
     ADA,
     BOB,

@@ -35,8 +35,8 @@ AMBIENT = re.compile(
 
 # SQL statements that may read the database's clock or dice, and why.
 SQL_EXCEPTIONS: dict[str, str] = {
-    "src/gnomon/store/sql/postgres/clock.sql": "what engine/clock.py asks, so that machines agree",
-    "src/gnomon/store/sql/sqlite/clock.sql": "the same verb on the other database",
+    "src/gnomon/store/sql/postgres/operations/clock.sql": "what engine/clock.py asks, so that machines agree",
+    "src/gnomon/store/sql/sqlite/operations/clock.sql": "the same verb on the other database",
 }
 
 AMBIENT_SQL = re.compile(
@@ -68,7 +68,7 @@ def test_the_exceptions_for_sql_still_exist() -> None:
 def test_ambient_python_is_found(plant: Plant) -> None:
     plant("src/gnomon/engine/clock.py", "import time\nnow = time.time\n")
     root = plant(
-        "src/gnomon/core/ids.py",
+        "src/gnomon/core/values/ids.py",
         """
         import datetime as dt
         import time
@@ -90,7 +90,7 @@ def test_ambient_python_is_found(plant: Plant) -> None:
 
 def test_ambient_sql_is_found(plant: Plant) -> None:
     root = plant(
-        "src/gnomon/store/sql/sqlite/claim.sql",
+        "src/gnomon/store/sql/sqlite/queue/claim.sql",
         """\
         -- now() in a comment is fine, and so is a column named created_now.
         SELECT id, created_now FROM queue WHERE due <= :now

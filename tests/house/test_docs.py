@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from gnomon import errors
-from gnomon.core.obstacles import Obstacle
+from gnomon.core.explain.obstacles import Obstacle
 from gnomon.settings import TABLE
 from tests.house.conftest import Plant
 from tests.house.installed import installed
@@ -108,7 +108,7 @@ def test_docs_without_an_error_are_found(plant: Plant) -> None:
 
 def test_docs_without_a_status_are_found(plant: Plant) -> None:
     plant(
-        "src/gnomon/core/job.py",
+        "src/gnomon/core/jobs/job.py",
         """
         class JobStatus(StrEnum):
             ACTIVE = "ACTIVE"
@@ -119,8 +119,8 @@ def test_docs_without_a_status_are_found(plant: Plant) -> None:
     )
     root = plant(STATUSES, "## Job status\n| `ACTIVE` | fires |\n## Other\n| `LOST` | in another section |\n")
     assert undocumented_statuses(root) == [
-        f"{STATUSES}: no row for LOST under 'Job status' (src/gnomon/core/job.py:4).",
-        f"{STATUSES}: no row for ACTIVE under 'Run status' (src/gnomon/core/job.py:6).",
+        f"{STATUSES}: no row for LOST under 'Job status' (src/gnomon/core/jobs/job.py:4).",
+        f"{STATUSES}: no row for ACTIVE under 'Run status' (src/gnomon/core/jobs/job.py:6).",
     ]
 
 

@@ -44,10 +44,10 @@ BUILT_EXCEPTIONS: dict[str, str] = {
 
 # Statements that only one database needs, and why.
 LONELY_EXCEPTIONS: dict[str, str] = {
-    f"{SQL}/sqlite/temporary_tables.sql": "SQLite's batches; PostgreSQL takes arrays.",
-    f"{SQL}/postgres/server_facts.sql": "Settings of a server; SQLite has none.",
-    f"{SQL}/postgres/hint.sql": "Hints between processes; SQLite serves one.",
-    f"{SQL}/postgres/hints_channel.sql": "Where those hints are heard.",
+    f"{SQL}/sqlite/operations/temporary_tables.sql": "SQLite's batches; PostgreSQL takes arrays.",
+    f"{SQL}/postgres/schema/server_facts.sql": "Settings of a server; SQLite has none.",
+    f"{SQL}/postgres/operations/hint.sql": "Hints between processes; SQLite serves one.",
+    f"{SQL}/postgres/operations/hints_channel.sql": "Where those hints are heard.",
     **{
         f"{SQL}/postgres/{name}.sql": "Months; a table of SQLite is one piece."
         for name in (
@@ -94,13 +94,13 @@ def test_no_statement_updates_what_a_claim_may_have_picked() -> None:
 
     A row that waits at a gate is picked by no claim, so that one may be updated: it says so in its condition.
     """
-    assert "ctid" in (ROOT / SQL / "postgres/claim.sql").read_text()
+    assert "ctid" in (ROOT / SQL / "postgres/queue/claim.sql").read_text()
     must_be_empty(queue_updates(ROOT))
 
 
 def test_an_unused_and_a_missing_statement_are_found(plant: Plant) -> None:
-    plant(f"{SQL}/common/claim.sql", "SELECT 1")
-    plant(f"{SQL}/common/renew.sql", "SELECT 1")
+    plant(f"{SQL}/common/queue/claim.sql", "SELECT 1")
+    plant(f"{SQL}/common/executions/renew.sql", "SELECT 1")
     root = plant(
         f"{STORE}/executions.py",
         """
@@ -112,7 +112,7 @@ def test_an_unused_and_a_missing_statement_are_found(plant: Plant) -> None:
         """,
     )
     assert unused_statements(root) == [
-        f"{SQL}/common/renew.sql:1: no Python in {STORE} names the statement 'renew'. Use it or delete it."
+        f"{SQL}/common/executions/renew.sql:1: no Python in {STORE} names the statement 'renew'. Use it or delete it."
     ]
     assert [line.split("'")[1] for line in missing_statements(root)] == ["lost", "gone"]
 
@@ -129,7 +129,7 @@ def test_a_statement_for_one_database_only_is_found(plant: Plant) -> None:
 
 def test_built_sql_is_found(plant: Plant) -> None:
     root = plant(
-        "src/gnomon/store/jobs.py",
+        "src/gnomon/store/jobs/jobs.py",
         """
         async def find(db, name, sql):
             await db.fetch("find", name=f"{name}%")

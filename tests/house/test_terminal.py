@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.house.conftest import Plant
 from tests.house.tree import ROOT, must_be_empty, sources
 
-DOOR = "src/gnomon/cli/terminal.py"
+DOOR = "src/gnomon/cli/output/terminal.py"
 PAST_IT = {
     "print", "typer.echo", "typer.secho", "typer.confirm", "typer.prompt", "Console", "rich.print",
     "sys.stdout.write", "sys.stderr.write", "input", "pprint",

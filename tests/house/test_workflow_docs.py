@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.core.reference import Comparison
-from gnomon.core.workflow import Plan
-from gnomon.core.workflow_document import read_dag
+from gnomon.core.workflows.document import read_dag
+from gnomon.core.workflows.references import Comparison
+from gnomon.core.workflows.workflow import Plan
 from tests.house.run_document import Block, blocks
 from tests.house.test_docs import run_document
 from tests.house.tree import ROOT

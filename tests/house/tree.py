@@ -37,7 +37,7 @@ class Source:
 
     @property
     def layer(self) -> str:
-        """The first name below the package: `core` for core/cron.py, `app` for app.py."""
+        """The first name below the package: `core` for core/time/cron.py, `app` for app.py."""
         return Path(self.place).relative_to(PACKAGE).with_suffix("").parts[0]
 
     @property
@@ -86,7 +86,7 @@ def functions(source: Source) -> Iterator[Function]:
 
 
 def imports(source: Source) -> Iterator[tuple[ast.stmt, str]]:
-    """Every name that a source imports, in full: `gnomon.core.cron`, `datetime.datetime`."""
+    """Every name that a source imports, in full: `gnomon.core.time.cron`, `datetime.datetime`."""
     package = source.module if source.place.endswith("__init__.py") else source.module.rpartition(".")[0]
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):

@@ -18,8 +18,8 @@ from urllib.parse import urlencode
 
 from gnomon.app import open_database
 from gnomon.app.connection import open_connection
-from gnomon.core.limits import PAGE_LIMIT_MAX
-from gnomon.store.migrate import migrate
+from gnomon.core.values.limits import PAGE_LIMIT_MAX
+from gnomon.store.schema.migrations import migrate
 from tests.checks import add_checks
 from tests.kills.line import Line
 from tests.kills.nodes import NODES, Nodes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gnomon.store.sqlite_values import FLAGS, IDS, TIMES
+from gnomon.store.databases.sqlite_values import FLAGS, IDS, TIMES
 from tests.conftest import MakeDatabase
 from tests.migration.grounds import gnomon
 from tests.migration.shape import Column, Shape, postgres_shape, sqlite_shape

@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 
 from gnomon.app import open_database, open_store
-from gnomon.store.migrate import migrate, migrations
+from gnomon.store.schema.migrations import migrate, migrations
 from tests.migration.conftest import NewGround
 from tests.migration.grounds import Ground, gnomon
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from gnomon.app import open_database
-from gnomon.core.execution import ExecutionId, NewExecution, WaitsFor
-from gnomon.core.job import DEFAULT_TENANT, JobId
-from gnomon.store.migrate import migrations
+from gnomon.core.executions.execution import ExecutionId, NewExecution, WaitsFor
+from gnomon.core.jobs.job import DEFAULT_TENANT, JobId
+from gnomon.store.schema.migrations import migrations
 from gnomon.store.sql_store import SqlStore
 from tests.migration.grounds import Ground
 

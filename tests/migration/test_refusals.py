@@ -6,7 +6,7 @@ import pytest
 
 from gnomon.app import open_database, open_store
 from gnomon.errors import StoreRefused
-from gnomon.store.migrate import migrate, migrations
+from gnomon.store.schema.migrations import migrate, migrations
 from tests.contract.given import NOW, create_one
 from tests.migration.grounds import Ground, gnomon
 

@@ -18,7 +18,7 @@ def test_every_bug_can_still_be_planted(one: Bug, tmp_path: Path) -> None:
 
 
 def test_a_bug_that_the_product_has_outgrown_is_told(tmp_path: Path) -> None:
-    gone = bug("gone", "engine/worker.py", "text that is not there", "")
+    gone = bug("gone", "engine/workers/worker.py", "text that is not there", "")
 
     with pytest.raises(DoesNotApply, match="worker"):
         plant(gone, tmp_path / "src")

@@ -8,12 +8,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from random import Random
 
-from gnomon.core.trigger_rule import TriggerRule
-from gnomon.core.workflow import FailureStrategy, Plan
-from gnomon.core.workflow_document import read_dag
+from gnomon.core.workflows.document import read_dag
+from gnomon.core.workflows.trigger_rules import TriggerRule
+from gnomon.core.workflows.workflow import FailureStrategy, Plan
 from gnomon.proof.checker import check
-from gnomon.store.migrate import migrate
-from gnomon.store.run_rows import task_rows
+from gnomon.store.runs.rows import task_rows
+from gnomon.store.schema.migrations import migrate
 from gnomon.testing.sim.flow_workload import TASKS_MAX, draw_flows, redrawn
 from gnomon.testing.sim.flows import Does, document_of
 from gnomon.testing.sim.notes import NotingDatabase

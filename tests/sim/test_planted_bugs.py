@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from gnomon.core import lifecycle
-from gnomon.engine import reaper
-from gnomon.engine.heartbeat import Heartbeat
-from gnomon.engine.worker import Worker
-from gnomon.store import statements
+from gnomon.core.executions import lifecycle
+from gnomon.engine.schedulers import reaper
+from gnomon.engine.workers.heartbeat import Heartbeat
+from gnomon.engine.workers.worker import Worker
+from gnomon.store.databases import statements
 from gnomon.testing.sim.behaviour import Behaviour
 from gnomon.testing.sim.judging import judge
 from gnomon.testing.sim.profiles import draw

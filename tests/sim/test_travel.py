@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from gnomon import Context, Gnomon
-from gnomon.core.execution import ExecutionStatus
+from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.errors import InvalidInput
 from gnomon.testing import TimeTravel
 

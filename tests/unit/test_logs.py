@@ -16,7 +16,7 @@ import pytest
 
 from gnomon.logs import LogFormat, LogLevel, configure
 
-log = logging.getLogger("gnomon.engine.worker")
+log = logging.getLogger("gnomon.engine.workers.worker")
 
 
 class Terminal(io.StringIO):
@@ -49,7 +49,7 @@ def test_a_program_gets_an_object_a_line() -> None:
     assert time.tzinfo == UTC
     assert line == {
         "level": "info",
-        "logger": "gnomon.engine.worker",
+        "logger": "gnomon.engine.workers.worker",
         "message": "claimed 3",
         "worker": "ada",
         "seconds": 1.5,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.core.retention import RetentionPolicy
+from gnomon.core.executions.retention import RetentionPolicy
 from gnomon.errors import InvalidInput, InvalidSetting
 from gnomon.logs import LogFormat, LogLevel
 from gnomon.settings import TABLE, HandlerSettings, Reading, Setting, Settings, read, without_password

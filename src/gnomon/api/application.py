@@ -13,7 +13,9 @@ from litestar.datastructures import State
 from litestar.handlers import HTTPRouteHandler, WebsocketRouteHandler
 from litestar.routes import HTTPRoute
 
-from gnomon.api import (
+from gnomon.api.described import pages as description
+from gnomon.api.described.document import describe
+from gnomon.api.resources import (
     backfills,
     calendars,
     dag_revisions,
@@ -21,7 +23,6 @@ from gnomon.api import (
     dag_tasks,
     dags,
     dead_letters,
-    description,
     events,
     executions,
     health,
@@ -29,32 +30,31 @@ from gnomon.api import (
     keys,
     leases,
     metrics,
-    runs,
     schedules,
     tenants,
     workers,
 )
-from gnomon.api.aside import Desk, may_ever_take_long
-from gnomon.api.bodies import BodyLimits
-from gnomon.api.call import Call
-from gnomon.api.callers import Callers
-from gnomon.api.compression import Gzip
-from gnomon.api.described.document import describe
-from gnomon.api.edge import Edge
-from gnomon.api.failures import answer, offered
-from gnomon.api.gate import Gate
-from gnomon.api.policy import Policy, Rate
-from gnomon.api.presence import Presence
-from gnomon.api.rates import Rates
-from gnomon.api.room import LONG_READ_AT_ONCE, READ_AT_ONCE, Measured, Room
-from gnomon.api.streams import Streams
+from gnomon.api.resources import job_runs as runs
+from gnomon.api.serving.aside import Desk, may_ever_take_long
+from gnomon.api.serving.bodies import BodyLimits
+from gnomon.api.serving.call import Call
+from gnomon.api.serving.callers import Callers
+from gnomon.api.serving.compression import Gzip
+from gnomon.api.serving.edge import Edge
+from gnomon.api.serving.failures import answer, offered
+from gnomon.api.serving.gate import Gate
+from gnomon.api.serving.policy import Policy, Rate
+from gnomon.api.serving.presence import Presence
+from gnomon.api.serving.rates import Rates
+from gnomon.api.serving.room import LONG_READ_AT_ONCE, READ_AT_ONCE, Measured, Room
+from gnomon.api.serving.streams import Streams
 from gnomon.client import Client
-from gnomon.client.key_uses import KeyUses
+from gnomon.client.access.key_uses import KeyUses
 from gnomon.health.metrics import Metrics
 from gnomon.health.vitals import Vitals
 from gnomon.settings import ApiSettings
-from gnomon.store.events import SqlEvents
-from gnomon.store.reports import SqlReports
+from gnomon.store.operations.events import SqlEvents
+from gnomon.store.operations.reports import SqlReports
 
 Handler = HTTPRouteHandler | WebsocketRouteHandler
 

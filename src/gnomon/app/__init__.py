@@ -1,6 +1,6 @@
 """The composition root: the only place that picks concrete classes."""
 
-from gnomon.app.opening import (
+from gnomon.app.processes.opening import (
     Inspection,
     alone_on,
     dialect_of,

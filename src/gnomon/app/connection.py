@@ -14,26 +14,26 @@ from math import inf
 from pathlib import Path
 from random import Random
 
-from gnomon.app.engine import Engine
-from gnomon.app.opening import dialect_of, open_database, open_hints, open_store, tell_migrated
-from gnomon.app.registering import registered
+from gnomon.app.processes.engine import Engine
+from gnomon.app.processes.opening import dialect_of, open_database, open_hints, open_store, tell_migrated
+from gnomon.app.registration import registered
 from gnomon.client import Ask, Client, Draft, Ends
-from gnomon.client.surroundings import Surroundings, no_misfit
-from gnomon.client.waiting import Bells
-from gnomon.core.execution import Enqueued, Execution, ExecutionId
-from gnomon.core.graph import GraphLimits
-from gnomon.core.ids import IdSource
-from gnomon.core.job import Definition, JobId
-from gnomon.core.kinds import Kinds
+from gnomon.client.context import Surroundings, no_misfit
+from gnomon.client.executions.ends import Bells
+from gnomon.core.executions.execution import Enqueued, Execution, ExecutionId
+from gnomon.core.jobs.job import Definition, JobId
+from gnomon.core.jobs.kinds import Kinds
+from gnomon.core.values.ids import IdSource
+from gnomon.core.workflows.graph import GraphLimits
 from gnomon.engine.clock import Clock, StoreClock
 from gnomon.engine.telemetry import Happening, What
 from gnomon.errors import GnomonError, JobNotFound, KindDisabled
 from gnomon.settings import DagSettings, Settings, read
-from gnomon.store.foreign import session_on
-from gnomon.store.hints import Hints, Topic
-from gnomon.store.migrate import migrate
+from gnomon.store.databases.foreign import session_on
+from gnomon.store.databases.hints import Hints, Topic
+from gnomon.store.databases.sqlite import SqliteDatabase
+from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
-from gnomon.store.sqlite import SqliteDatabase
 
 LEARN_EVERY = timedelta(minutes=1)
 _ENDS = frozenset({What.COMPLETED, What.FAILED, What.CANCELLED})

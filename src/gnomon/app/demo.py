@@ -6,14 +6,14 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
-from gnomon.app.engine import Engine
-from gnomon.core.document import Document
-from gnomon.core.job import DEFAULT_TENANT, Definition, JobId, NewJob
-from gnomon.core.nominal import first_run, seed_of
-from gnomon.core.retry import Backoff, RetryPolicy
-from gnomon.core.schedule import CronTiming, Interval, Overlap, Schedule, resolved
+from gnomon.app.processes.engine import Engine
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, JobId, NewJob
+from gnomon.core.jobs.retry import Backoff, RetryPolicy
+from gnomon.core.time.nominal import first_run, seed_of
+from gnomon.core.time.schedule import CronTiming, Interval, Overlap, Schedule, resolved
+from gnomon.core.values.document import Document
 from gnomon.errors import JobAlreadyExists
-from gnomon.store.hints import Topic
+from gnomon.store.databases.hints import Topic
 
 TAG = "demo"
 

@@ -12,23 +12,23 @@ from typing import Any, ParamSpec, Self, TypeVar, overload
 from weakref import WeakKeyDictionary
 
 from gnomon.app.connection import Connection, chosen_settings, connection_to, open_connection
-from gnomon.app.dag_declaring import DagDeclaring
-from gnomon.app.declaration import Declaration, Seconds
-from gnomon.app.declared_job import DeclaredJob
-from gnomon.app.engine import Engine
-from gnomon.app.fixed_declaring import FixedDeclaring
-from gnomon.app.fixed_job import FixedJob
-from gnomon.app.fixed_work import check_payload
-from gnomon.app.job_function import JobFunction
+from gnomon.app.jobs.declaration import Declaration, Seconds
+from gnomon.app.jobs.declared_job import DeclaredJob
+from gnomon.app.jobs.fixed_declarations import FixedDeclaring
+from gnomon.app.jobs.fixed_job import FixedJob
+from gnomon.app.jobs.fixed_work import check_payload
+from gnomon.app.jobs.job_function import JobFunction
+from gnomon.app.processes.engine import Engine
 from gnomon.app.sync import Sync
+from gnomon.app.workflows.declarations import DagDeclaring
 from gnomon.client import Client, Draft
-from gnomon.core.job import PRIORITY_DEFAULT, Definition, Delivery
-from gnomon.core.retry import RetryPolicy
-from gnomon.core.schedule import Schedule
+from gnomon.core.jobs.job import PRIORITY_DEFAULT, Definition, Delivery
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.time.schedule import Schedule
 from gnomon.errors import GnomonError, InvalidInput
 from gnomon.handlers.discovery import discover, installed_kinds
-from gnomon.handlers.function import FunctionHandler
-from gnomon.handlers.functions import Functions, Isolation
+from gnomon.handlers.python.functions import Functions, Isolation
+from gnomon.handlers.python.handler import FunctionHandler
 from gnomon.settings import HandlerSettings
 
 P = ParamSpec("P")
@@ -234,7 +234,11 @@ class Gnomon(DagDeclaring, FixedDeclaring):
 
         A file belongs to this process meanwhile, and is made if need be. At the end, what runs may finish.
         """
-        from gnomon.app.process import Role, alone, running_engine  # It knows apps, so it comes after us.
+        from gnomon.app.processes.process import (  # It knows apps, so it comes after us.
+            Role,
+            alone,
+            running_engine,
+        )
 
         settings = replace(chosen_settings(self._database), app=())
         if slots is not None:

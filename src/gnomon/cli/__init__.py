@@ -16,10 +16,10 @@ import typer
 from typer.core import TyperGroup
 
 from gnomon import __version__
-from gnomon.cli.exits import exit_code, line
-from gnomon.cli.own_arguments import hide_secrets
-from gnomon.cli.showing import note
-from gnomon.cli.terminal import say
+from gnomon.cli.output.exits import exit_code, line
+from gnomon.cli.output.tables import note
+from gnomon.cli.output.terminal import say
+from gnomon.cli.session.own_arguments import hide_secrets
 from gnomon.errors import GnomonError
 
 OWNER_ONLY = 0o077  # What a umask takes away: all that others may do.
@@ -27,30 +27,30 @@ OWNER_ONLY = 0o077  # What a umask takes away: all that others may do.
 # What `gnomon` can do, and where it lives: a function, or the app of a group. Imported when asked for: one
 # starts twice as fast without all the others.
 COMMANDS = {
-    "up": "gnomon.cli.running:up",
-    "api": "gnomon.cli.running:api",
-    "scheduler": "gnomon.cli.running:scheduler",
-    "worker": "gnomon.cli.running:worker",
+    "up": "gnomon.cli.commands.processes:up",
+    "api": "gnomon.cli.commands.processes:api",
+    "scheduler": "gnomon.cli.commands.processes:scheduler",
+    "worker": "gnomon.cli.commands.processes:worker",
     "sim": "gnomon.cli.sim:sim",
     "check": "gnomon.cli.check:check",
-    "doctor": "gnomon.cli.doctor:doctor",
-    "login": "gnomon.cli.login:login",
-    "apply": "gnomon.cli.applying:apply",
-    "export": "gnomon.cli.applying:export",
+    "doctor": "gnomon.cli.commands.doctor:doctor",
+    "login": "gnomon.cli.commands.login:login",
+    "apply": "gnomon.cli.commands.apply:apply",
+    "export": "gnomon.cli.commands.apply:export",
     "version": "gnomon.cli:version",
-    "job": "gnomon.cli.jobs:app",
-    "run": "gnomon.cli.runs:app",
-    "dag": "gnomon.cli.dags:app",
-    "dag-run": "gnomon.cli.dag_runs:app",
-    "calendar": "gnomon.cli.calendars:app",
-    "backfill": "gnomon.cli.backfills:app",
-    "dlq": "gnomon.cli.dead_letters:app",
-    "workers": "gnomon.cli.workers:app",
-    "key": "gnomon.cli.keys:app",
-    "tenant": "gnomon.cli.tenants:app",
-    "import": "gnomon.cli.importing:app",
-    "config": "gnomon.cli.config:app",
-    "db": "gnomon.cli.db:app",
+    "job": "gnomon.cli.commands.jobs:app",
+    "run": "gnomon.cli.commands.runs:app",
+    "dag": "gnomon.cli.commands.dags:app",
+    "dag-run": "gnomon.cli.commands.dag_runs:app",
+    "calendar": "gnomon.cli.commands.calendars:app",
+    "backfill": "gnomon.cli.commands.backfills:app",
+    "dlq": "gnomon.cli.commands.dead_letters:app",
+    "workers": "gnomon.cli.commands.workers:app",
+    "key": "gnomon.cli.commands.keys:app",
+    "tenant": "gnomon.cli.commands.tenants:app",
+    "import": "gnomon.cli.commands.imports:app",
+    "config": "gnomon.cli.commands.config:app",
+    "db": "gnomon.cli.commands.db:app",
 }
 
 

@@ -11,9 +11,9 @@ from typing import Annotated, assert_never
 
 import typer
 
-from gnomon.cli.exits import DONE, FAILED, UNKNOWN
-from gnomon.cli.terminal import json_text, say
-from gnomon.core.document import JSON
+from gnomon.cli.output.exits import DONE, FAILED, UNKNOWN
+from gnomon.cli.output.terminal import json_text, say
+from gnomon.core.values.document import JSON
 from gnomon.errors import InvalidInput
 from gnomon.proof.checker import INVARIANTS, judge
 from gnomon.proof.coverage import COVERAGE

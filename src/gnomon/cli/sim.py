@@ -12,7 +12,7 @@ import typer
 from msgspec.structs import replace
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from gnomon.cli.terminal import Screen, say
+from gnomon.cli.output.terminal import Screen, say
 from gnomon.testing.sim.campaign import Tally, judged
 from gnomon.testing.sim.judging import Judgement, judge, uncovered
 from gnomon.testing.sim.profiles import draw

@@ -7,23 +7,23 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from gnomon.client.backfills import Backfills
-from gnomon.client.calendars import Calendars
-from gnomon.client.dags import Dags
-from gnomon.client.dead_letters import DeadLetters
-from gnomon.client.executions import Executions
-from gnomon.client.explaining import Explaining
-from gnomon.client.jobs import Jobs
-from gnomon.client.keys import Keys
-from gnomon.client.leases import Leases
-from gnomon.client.runs import Runs
-from gnomon.client.surroundings import Surroundings
-from gnomon.client.tenants import Tenants
-from gnomon.client.workers import Workers
-from gnomon.core.ids import IdSource
-from gnomon.core.job import TenantId
-from gnomon.store.hints import Topic
-from gnomon.store.workflows import WorkflowStore
+from gnomon.client.access.keys import Keys
+from gnomon.client.access.tenants import Tenants
+from gnomon.client.context import Surroundings
+from gnomon.client.executions.dead_letters import DeadLetters
+from gnomon.client.executions.executions import Executions
+from gnomon.client.executions.explaining import Explaining
+from gnomon.client.executions.leases import Leases
+from gnomon.client.jobs.calendars import Calendars
+from gnomon.client.jobs.jobs import Jobs
+from gnomon.client.operations.workers import Workers
+from gnomon.client.workflows.backfills import Backfills
+from gnomon.client.workflows.dags import Dags
+from gnomon.client.workflows.runs import Runs
+from gnomon.core.jobs.job import TenantId
+from gnomon.core.values.ids import IdSource
+from gnomon.store.databases.hints import Topic
+from gnomon.store.protocols.workflows import WorkflowStore
 
 
 class Client:

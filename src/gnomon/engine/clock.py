@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Protocol
 
-from gnomon.core.lease import LEASE
+from gnomon.core.executions.lease import LEASE
 from gnomon.engine.service import Wakeup
 
 logger = logging.getLogger(__name__)

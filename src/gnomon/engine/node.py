@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
-from gnomon.engine.attempts import STOP_GRACE
 from gnomon.engine.schema_watch import SchemaWatch
 from gnomon.engine.service import Service, Signs, Stopping, Wakeup, drive
-from gnomon.engine.worker import Worker
+from gnomon.engine.workers.attempts import STOP_GRACE
+from gnomon.engine.workers.worker import Worker
 
 logger = logging.getLogger(__name__)
 

@@ -10,10 +10,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
-from gnomon.core.execution import ExecutionId, Failure
-from gnomon.core.job import JobId, TenantId
-from gnomon.core.lease import Leased
-from gnomon.store.base import Decision
+from gnomon.core.executions.execution import ExecutionId, Failure
+from gnomon.core.executions.lease import Leased
+from gnomon.core.jobs.job import JobId, TenantId
+from gnomon.store.protocols.base import Decision
 
 logger = logging.getLogger(__name__)
 

@@ -14,11 +14,11 @@ from concurrent.futures import Future
 from datetime import datetime, timedelta
 from typing import Any, NoReturn, Protocol, runtime_checkable
 
-from gnomon.core.document import JSON, Document
-from gnomon.core.execution import ExecutionId
-from gnomon.core.job import JobId, TenantId
-from gnomon.core.lease import Leased
-from gnomon.core.limits import CHECKPOINT_BYTES_MAX
+from gnomon.core.executions.execution import ExecutionId
+from gnomon.core.executions.lease import Leased
+from gnomon.core.jobs.job import JobId, TenantId
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.values.limits import CHECKPOINT_BYTES_MAX
 
 # What handlers write here is kept with the execution, like what they write to any other logger.
 _log = logging.getLogger("gnomon.job")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
-from gnomon.core.kinds import Kinds, kinds_of
+from gnomon.core.jobs.kinds import Kinds, kinds_of
 from gnomon.errors import HandlerBroken
 from gnomon.handlers.base import Handler
 from gnomon.handlers.registry import Registry

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from gnomon.core.document import JSON
+from gnomon.core.values.document import JSON
 from gnomon.handlers.base import Context, JobFailed
 from gnomon.handlers.payload import read, read_to_run
 from gnomon.settings import HandlerSettings

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from weakref import WeakKeyDictionary
 
-from gnomon.core.limits import (
+from gnomon.core.values.limits import (
     LOG_BYTES_MAX,
     LOG_CUT_MARKER,
     LOG_LINE_BYTES_MAX,

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import msgspec
 
-from gnomon.core.choices import allowed, beside, fields_at, one_of
-from gnomon.core.document import JSON
+from gnomon.core.values.choices import allowed, beside, fields_at, one_of
+from gnomon.core.values.document import JSON
 from gnomon.errors import InvalidInput
 from gnomon.handlers.base import JobFailed
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable
 from types import MappingProxyType
 
-from gnomon.core.job import Definition
+from gnomon.core.jobs.job import Definition
 from gnomon.handlers.base import Closing, Handler, NotHere, Tidying
 
 _log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class Registry:
     def check(self, definition: Definition) -> None:
         """Called when a job is saved. Raises InvalidInput that names the field and what is wrong with it.
 
-        The payload of a kind that is unknown here is not looked at. core/kinds.py says which may be saved.
+        The payload of a kind that is unknown here is not looked at. core/jobs/kinds.py says which may be saved.
         """
         handler = self._handlers.get(definition.kind)
         if handler is not None:

@@ -19,7 +19,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST as CONTENT_TYPE
 from prometheus_client.exposition import generate_latest
 
 from gnomon.engine.telemetry import Spans
-from gnomon.store.reports import Report
+from gnomon.store.operations.reports import Report
 
 __all__ = ["CONTENT_TYPE", "Inside", "Metrics"]
 

@@ -9,9 +9,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from gnomon.core.lease import CLAIM_LIMIT_MAX, LEASE, RENEW_EVERY
-from gnomon.core.retention import DAYS_MAX, RetentionPolicy
-from gnomon.core.worker import SLOTS_MAX
+from gnomon.core.executions.lease import CLAIM_LIMIT_MAX, LEASE, RENEW_EVERY
+from gnomon.core.executions.retention import DAYS_MAX, RetentionPolicy
+from gnomon.core.operations.workers import SLOTS_MAX
 from gnomon.logs import LogFormat, LogLevel
 from gnomon.settings.api import ApiSettings
 from gnomon.settings.kinds import (

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
-from gnomon.core.document import JSON, NAME_LENGTH_MAX
+from gnomon.core.values.document import JSON, NAME_LENGTH_MAX
 
 T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from gnomon.store.backfills import SqlBackfills
-from gnomon.store.calendars import SqlCalendars
-from gnomon.store.claimer import RESCAN, Claimer
-from gnomon.store.dags import SqlDags
-from gnomon.store.database import Database
-from gnomon.store.events import SqlEvents
-from gnomon.store.executions import SqlExecutions
-from gnomon.store.gates import Gates
-from gnomon.store.jobs import SqlJobs
-from gnomon.store.keys import SqlKeys
-from gnomon.store.lanes import Lanes
-from gnomon.store.plans import Plans
-from gnomon.store.records import SqlCheckpoints, SqlDeadLetters, SqlLogs
-from gnomon.store.reports import SqlReports
-from gnomon.store.revisions import Revisions
-from gnomon.store.runs import SqlRuns
-from gnomon.store.schedules import SqlSchedules
-from gnomon.store.shards import SqlShards
-from gnomon.store.upkeep import SqlUpkeep
-from gnomon.store.workers import SqlTenants, SqlWorkers
+from gnomon.store.access.keys import SqlKeys
+from gnomon.store.executions.executions import SqlExecutions
+from gnomon.store.executions.records import SqlCheckpoints, SqlDeadLetters, SqlLogs
+from gnomon.store.jobs.calendars import SqlCalendars
+from gnomon.store.jobs.jobs import SqlJobs
+from gnomon.store.jobs.revisions import Revisions
+from gnomon.store.jobs.schedules import SqlSchedules
+from gnomon.store.operations.events import SqlEvents
+from gnomon.store.operations.reports import SqlReports
+from gnomon.store.operations.shards import SqlShards
+from gnomon.store.operations.upkeep import SqlUpkeep
+from gnomon.store.operations.workers import SqlTenants, SqlWorkers
+from gnomon.store.protocols.database import Database
+from gnomon.store.queue.claimer import RESCAN, Claimer
+from gnomon.store.queue.gates import Gates
+from gnomon.store.queue.lanes import Lanes
+from gnomon.store.runs.runs import SqlRuns
+from gnomon.store.workflows.backfills import SqlBackfills
+from gnomon.store.workflows.dags import SqlDags
+from gnomon.store.workflows.plans import Plans
 
 
 class SqlStore:

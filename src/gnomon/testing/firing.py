@@ -9,15 +9,15 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 from uuid import UUID
 
-from gnomon.app.dag_function import DagFunction
-from gnomon.app.declared_job import DeclaredJob
 from gnomon.app.gnomon import Gnomon
+from gnomon.app.jobs.declared_job import DeclaredJob
+from gnomon.app.workflows.dag_function import DagFunction
 from gnomon.client import Client
-from gnomon.core.job import DAG_KIND, Definition, Job, JobStatus
-from gnomon.core.limits import PAGE_LIMIT_MAX
-from gnomon.core.records import Page
-from gnomon.core.schedule import Manual, Schedule
-from gnomon.core.schedule_document import to_document
+from gnomon.core.executions.records import Page
+from gnomon.core.jobs.job import DAG_KIND, Definition, Job, JobStatus
+from gnomon.core.time.schedule import Manual, Schedule
+from gnomon.core.time.schedule_document import to_document
+from gnomon.core.values.limits import PAGE_LIMIT_MAX
 from gnomon.errors import IllegalTransition, InvalidInput, JobNotFound
 
 RUNS_MAX = 10_000

@@ -12,33 +12,33 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from gnomon.app.calls import duration
 from gnomon.app.connection import Connection
-from gnomon.app.fixed_job import FixedJob
 from gnomon.app.gnomon import Gnomon
+from gnomon.app.jobs.calls import duration
+from gnomon.app.jobs.fixed_job import FixedJob
 from gnomon.client import Ask, Client
-from gnomon.core.execution import Enqueued, Execution, ExecutionId, ExecutionStatus, WorkerId
-from gnomon.core.ids import IdSource
-from gnomon.core.job import JobId
-from gnomon.core.limits import PAGE_LIMIT_MAX
-from gnomon.core.worker import Registration
-from gnomon.engine.attempts import RUNNING
-from gnomon.engine.completer import Completer
-from gnomon.engine.conductor import Conductor
-from gnomon.engine.notebook import Capture, Notebook
-from gnomon.engine.scheduler import Scheduler
+from gnomon.core.executions.execution import Enqueued, Execution, ExecutionId, ExecutionStatus, WorkerId
+from gnomon.core.jobs.job import JobId
+from gnomon.core.operations.workers import Registration
+from gnomon.core.values.ids import IdSource
+from gnomon.core.values.limits import PAGE_LIMIT_MAX
+from gnomon.engine.schedulers.conductor import Conductor
+from gnomon.engine.schedulers.scheduler import Scheduler
+from gnomon.engine.schedulers.sweeper import Sweeper
 from gnomon.engine.service import NOW
-from gnomon.engine.sweeper import Sweeper
 from gnomon.engine.telemetry import Happening, Telemetry, What
-from gnomon.engine.worker import Worker
-from gnomon.handlers.function import FunctionHandler
-from gnomon.handlers.functions import Functions
+from gnomon.engine.workers.attempts import RUNNING
+from gnomon.engine.workers.completer import Completer
+from gnomon.engine.workers.notebook import Capture, Notebook
+from gnomon.engine.workers.worker import Worker
+from gnomon.handlers.python.functions import Functions
+from gnomon.handlers.python.handler import FunctionHandler
 from gnomon.handlers.registry import Registry
 from gnomon.settings import HandlerSettings
-from gnomon.store.hints import LocalHints
-from gnomon.store.migrate import migrate
+from gnomon.store.databases.hints import LocalHints
+from gnomon.store.databases.sqlite import MEMORY, SqliteDatabase
+from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
-from gnomon.store.sqlite import MEMORY, SqliteDatabase
 from gnomon.testing.clock import ManualClock
 from gnomon.testing.firing import RUNS_MAX, Allowed, Named, Quiet, check_limit, too_many
 from gnomon.testing.stubs import stub_handlers

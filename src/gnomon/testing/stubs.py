@@ -6,14 +6,14 @@ import inspect
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from gnomon.app.fixed_job import FixedJob
-from gnomon.app.fixed_work import HTTP, SCRIPT
 from gnomon.app.gnomon import Gnomon
-from gnomon.core.document import JSON
+from gnomon.app.jobs.fixed_job import FixedJob
+from gnomon.app.jobs.fixed_work import HTTP, SCRIPT
+from gnomon.core.values.document import JSON
 from gnomon.errors import InvalidInput
-from gnomon.handlers.arguments import as_json
 from gnomon.handlers.base import Context, Handler, JobFailed
 from gnomon.handlers.payload import merged
+from gnomon.handlers.python.arguments import as_json
 
 PLACES = {HTTP: "json", SCRIPT: "arguments"}
 

@@ -14,21 +14,21 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Self, cast
 
-from gnomon.app.calls import duration
 from gnomon.app.connection import Connection
-from gnomon.app.fixed_job import FixedJob
 from gnomon.app.gnomon import Gnomon
-from gnomon.core.execution import Execution, ExecutionStatus
-from gnomon.core.ids import IdSource
-from gnomon.core.job import DEFAULT_TENANT, JobId
-from gnomon.core.limits import PAGE_LIMIT_MAX
-from gnomon.core.records import ExecutionFilter, Page
+from gnomon.app.jobs.calls import duration
+from gnomon.app.jobs.fixed_job import FixedJob
+from gnomon.core.executions.execution import Execution, ExecutionStatus
+from gnomon.core.executions.records import ExecutionFilter, Page
+from gnomon.core.jobs.job import DEFAULT_TENANT, JobId
+from gnomon.core.values.ids import IdSource
+from gnomon.core.values.limits import PAGE_LIMIT_MAX
 from gnomon.errors import InvalidInput
 from gnomon.handlers.base import Handler
-from gnomon.handlers.function import FunctionHandler
+from gnomon.handlers.python.handler import FunctionHandler
 from gnomon.handlers.registry import Registry
 from gnomon.settings import HandlerSettings
-from gnomon.store.hints import LocalHints
+from gnomon.store.databases.hints import LocalHints
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing.firing import RUNS_MAX, Named, Quiet, check_limit, names_of, too_many
 from gnomon.testing.sim.network import Line, RemoteStore

@@ -9,10 +9,10 @@ from datetime import datetime
 from functools import wraps
 from typing import Any, Literal, Protocol
 
-from gnomon.core.document import JSON
-from gnomon.core.execution import ExecutionId
+from gnomon.core.executions.execution import ExecutionId
+from gnomon.core.values.document import JSON
 from gnomon.handlers.base import Closing, Context, Handler
-from gnomon.handlers.functions import Functions
+from gnomon.handlers.python.functions import Functions
 from gnomon.testing.sim.node import Boot
 from gnomon.testing.stubs import job_name
 

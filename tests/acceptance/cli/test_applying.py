@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnomon.cli.terminal import yaml_text
+from gnomon.cli.output.terminal import yaml_text
 from tests.acceptance.cli.conftest import Desk
 
 REPORT = {"name": "apply-report", "kind": "dummy", "cron": "0 9 * * *", "timezone": "Europe/Berlin"}

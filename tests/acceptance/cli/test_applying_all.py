@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gnomon.cli.terminal import yaml_text
+from gnomon.cli.output.terminal import yaml_text
 from tests.acceptance.cli.conftest import Desk
 from tests.acceptance.test_api import first_key, node
 

@@ -6,8 +6,8 @@ import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gnomon.app.opening import open_store
-from gnomon.store.diagnosis import INVARIANTS, SqlDiagnosis
+from gnomon.app.processes.opening import open_store
+from gnomon.store.operations.diagnosis import INVARIANTS, SqlDiagnosis
 from tests.acceptance.cli.conftest import Desk
 from tests.acceptance.test_api import first_key, node
 from tests.conftest import MakeDatabase

@@ -77,7 +77,7 @@ def test_a_refused_key_names_server_and_origin_and_what_to_do(desk: Desk) -> Non
 def test_the_next_step_can_be_pasted_where_the_program_is_not_on_the_path(tmp_path: Path) -> None:
     called = """
 import sys
-from gnomon.cli.terminal import program
+from gnomon.cli.output.terminal import program
 sys.argv = [sys.argv[1]]
 print(program())
 """

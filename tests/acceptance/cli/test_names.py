@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from gnomon.cli.naming import dag_names, job_names
+from gnomon.cli.session.names import dag_names, job_names
 from tests.acceptance.cli.conftest import Desk
 from tests.acceptance.cli.test_live import offered
 

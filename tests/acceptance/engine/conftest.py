@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.app import open_database
-from gnomon.store.migrate import migrate
+from gnomon.store.schema.migrations import migrate
 from tests.acceptance.engine.processes import Cluster, open_cluster
 from tests.conftest import MakeDatabase
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gnomon.handlers.base import Context
-from gnomon.handlers.functions import Functions
+from gnomon.handlers.python.functions import Functions
 
 functions = Functions(home="tests.acceptance.engine.jobs:functions")
 

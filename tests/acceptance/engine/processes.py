@@ -16,13 +16,13 @@ from random import Random
 from typing import Any
 
 from gnomon.app import open_store
-from gnomon.core.document import Document
-from gnomon.core.execution import Execution, ExecutionId, NewExecution
-from gnomon.core.ids import IdSource
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
-from gnomon.core.nominal import first_run, seed_of
-from gnomon.core.retry import RetryPolicy
-from gnomon.core.schedule import Schedule, resolved
+from gnomon.core.executions.execution import Execution, ExecutionId, NewExecution
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.time.nominal import first_run, seed_of
+from gnomon.core.time.schedule import Schedule, resolved
+from gnomon.core.values.document import Document
+from gnomon.core.values.ids import IdSource
 from gnomon.store.sql_store import SqlStore
 
 ROOT = Path(__file__).parents[3]

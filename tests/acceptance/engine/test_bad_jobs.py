@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.core.document import Document
-from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT, Definition
-from gnomon.core.limits import LOG_BYTES_MAX
-from gnomon.core.retry import RetryPolicy
+from gnomon.core.executions.execution import Execution, ExecutionId, ExecutionStatus
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.values.document import Document
+from gnomon.core.values.limits import LOG_BYTES_MAX
 from tests.acceptance.engine.processes import Cluster, GnomonProcess
 
 ONCE = RetryPolicy(max_attempts=1)

@@ -6,11 +6,11 @@ import asyncio
 import signal
 from datetime import timedelta
 
-from gnomon.core.execution import AttemptOutcome, ExecutionId, ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.lifecycle import DeadReason
-from gnomon.core.retry import RetryPolicy
-from gnomon.core.schedule import Interval, Schedule
+from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, ExecutionStatus
+from gnomon.core.executions.lifecycle import DeadReason
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.time.schedule import Interval, Schedule
 from gnomon.engine.failpoints import At
 from tests.acceptance.engine.processes import Cluster, GnomonProcess
 

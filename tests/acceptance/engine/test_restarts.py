@@ -13,10 +13,10 @@ from typing import TypeVar
 import pytest
 
 from gnomon.app import open_database
-from gnomon.core.execution import ExecutionId, ExecutionStatus
-from gnomon.core.job import Job
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
+from gnomon.core.jobs.job import Job
 from gnomon.errors import StoreUnavailable
-from gnomon.store.migrate import migrate
+from gnomon.store.schema.migrations import migrate
 from tests.acceptance.engine.processes import PATIENCE, Cluster, open_cluster
 from tests.checks import add_checks
 from tests.conftest import BUNDLED, SERVERS

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from gnomon.app import open_database
 from gnomon.app.demo import demo_jobs
-from gnomon.core.execution import ExecutionStatus
-from gnomon.store.migrate import migrations
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.store.schema.migrations import migrations
 from tests.acceptance.engine.processes import Cluster, GnomonProcess
 
 GNOMON = Path(sys.executable).with_name("gnomon")

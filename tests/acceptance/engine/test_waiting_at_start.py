@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from gnomon.app import open_database
-from gnomon.store.migrate import migrate
+from gnomon.store.schema.migrations import migrate
 from tests.acceptance.engine.processes import GnomonProcess
 from tests.postgres import PostgresServer, bundled_server, free_port
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from gnomon.client import Client
-from gnomon.client.surroundings import Surroundings
-from gnomon.core.dag import RunId
-from gnomon.core.document import JSON
-from gnomon.core.execution import ExecutionStatus
-from gnomon.core.run_state import RunStatus
+from gnomon.client.context import Surroundings
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.runs.state import RunStatus
+from gnomon.core.values.document import JSON
+from gnomon.core.workflows.dag import RunId
 from gnomon.engine.clock import StoreClock
 from tests.acceptance.engine.processes import Cluster
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from gnomon.core.calendars import USERS_SHOWN_MAX, Calendar, KeptCalendar, ListedCalendar
-from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import Definition, JobStatus, TenantId
-from gnomon.core.limits import check_limit
+from gnomon.core.jobs.job import Definition, JobStatus, TenantId
+from gnomon.core.time.calendars import USERS_SHOWN_MAX, Calendar, KeptCalendar, ListedCalendar
+from gnomon.core.values.idempotency import Idempotency
+from gnomon.core.values.limits import check_limit
 from gnomon.errors import CalendarInUse, CalendarNotFound, TenantNotFound, VersionConflict
 from tests.contract.model.state import State
 

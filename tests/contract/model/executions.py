@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import cast
 from uuid import UUID
 
-from gnomon.core.execution import (
+from gnomon.core.executions.execution import (
     Attempt,
     AttemptOutcome,
     Enqueued,
@@ -20,17 +20,17 @@ from gnomon.core.execution import (
     WaitsFor,
     WorkerId,
 )
-from gnomon.core.explaining import Place
-from gnomon.core.gates import gate, last_gate, slots
-from gnomon.core.idempotency import Idempotency
-from gnomon.core.ids import EPOCH, first_id_of
-from gnomon.core.job import Job, JobId, TenantId
-from gnomon.core.lease import Claim, ClaimRequest, Leased, Offer, Renewed
-from gnomon.core.lifecycle import Change
-from gnomon.core.records import DeadLetter, ExecutionFilter, Page, Redrive
-from gnomon.core.suspects import PATIENCE
+from gnomon.core.executions.gates import gate, last_gate, slots
+from gnomon.core.executions.lease import Claim, ClaimRequest, Leased, Offer, Renewed
+from gnomon.core.executions.lifecycle import Change
+from gnomon.core.executions.records import DeadLetter, ExecutionFilter, Page, Redrive
+from gnomon.core.executions.suspects import PATIENCE
+from gnomon.core.explain.executions import Place
+from gnomon.core.jobs.job import Job, JobId, TenantId
+from gnomon.core.values.idempotency import Idempotency
+from gnomon.core.values.ids import EPOCH, first_id_of
 from gnomon.errors import ExecutionNotFound, InvalidInput
-from gnomon.store.base import Applied, Decision
+from gnomon.store.protocols.base import Applied, Decision
 from tests.contract.model import gates, suspects
 from tests.contract.model.jobs import triggerable
 from tests.contract.model.state import Lease, Run, State, page_of

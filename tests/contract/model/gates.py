@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from gnomon.core.execution import ExecutionId, ExecutionStatus, Trigger, WaitsFor
-from gnomon.core.explaining import Needed, Place
-from gnomon.core.gates import gate, is_counted, last_gate, slots
-from gnomon.core.job import Job, JobId, Revision
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, Trigger, WaitsFor
+from gnomon.core.executions.gates import gate, is_counted, last_gate, slots
+from gnomon.core.explain.executions import Needed, Place
+from gnomon.core.jobs.job import Job, JobId, Revision
 from tests.contract.model.state import Run, State
 
 

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import cast
 from uuid import UUID
 
-from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import Job, JobId, JobStatus, NewJob, Revision, TenantId
-from gnomon.core.lifecycle import JobChange
-from gnomon.core.records import JobFilter, Page
-from gnomon.core.schedule_document import type_of
-from gnomon.core.shown import ShownJob, shown_job
+from gnomon.core.executions.lifecycle import JobChange
+from gnomon.core.executions.records import JobFilter, Page
+from gnomon.core.jobs.job import Job, JobId, JobStatus, NewJob, Revision, TenantId
+from gnomon.core.jobs.shown import ShownJob, shown_job
+from gnomon.core.time.schedule_document import type_of
+from gnomon.core.values.idempotency import Idempotency
 from gnomon.errors import (
     IllegalTransition,
     InvalidDependency,

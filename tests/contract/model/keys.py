@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from gnomon.core.job import TenantId
-from gnomon.core.keys import ApiKey, KeyId
-from gnomon.core.records import Page
+from gnomon.core.access.keys import ApiKey, KeyId
+from gnomon.core.executions.records import Page
+from gnomon.core.jobs.job import TenantId
 from gnomon.errors import KeyNotFound, LastAdminKey, TenantNotFound
 from tests.contract.model.state import State, page_of
 

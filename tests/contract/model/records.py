@@ -7,11 +7,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from gnomon.core.execution import ExecutionId
-from gnomon.core.gates import slots
-from gnomon.core.job import JobId, TenantId
-from gnomon.core.lease import Claim
-from gnomon.core.records import AtRevision, Checkpoint, DeadLetter, LogLine, Page, Redrive, Redriven
+from gnomon.core.executions.execution import ExecutionId
+from gnomon.core.executions.gates import slots
+from gnomon.core.executions.lease import Claim
+from gnomon.core.executions.records import (
+    AtRevision,
+    Checkpoint,
+    DeadLetter,
+    LogLine,
+    Page,
+    Redrive,
+    Redriven,
+)
+from gnomon.core.jobs.job import JobId, TenantId
 from gnomon.errors import DeadLetterNotFound
 from tests.contract.model import gates
 from tests.contract.model.jobs import triggerable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from gnomon.core.document import check_name
-from gnomon.core.shards import NOBODY, Division, Moves, ShardLease
+from gnomon.core.operations.shards import NOBODY, Division, Moves, ShardLease
+from gnomon.core.values.document import check_name
 from tests.contract.model.state import State
 
 

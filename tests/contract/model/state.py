@@ -8,9 +8,8 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from gnomon.core.calendars import KeptCalendar
-from gnomon.core.document import Document
-from gnomon.core.execution import (
+from gnomon.core.access.keys import ApiKey, KeyId
+from gnomon.core.executions.execution import (
     Attempt,
     Execution,
     ExecutionId,
@@ -19,15 +18,16 @@ from gnomon.core.execution import (
     WaitsFor,
     WorkerId,
 )
-from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import DEFAULT_TENANT, Job, JobId, Revision, TenantId
-from gnomon.core.keys import ApiKey, KeyId
-from gnomon.core.lease import Claim, ClaimRequest, Lane, Leased
-from gnomon.core.limits import check_limit
-from gnomon.core.occurrence import Occurrence
-from gnomon.core.records import Checkpoint, DeadLetter, LogLine, Page, Tenant
-from gnomon.core.shards import ShardLease
-from gnomon.core.worker import Worker
+from gnomon.core.executions.lease import Claim, ClaimRequest, Lane, Leased
+from gnomon.core.executions.records import Checkpoint, DeadLetter, LogLine, Page, Tenant
+from gnomon.core.jobs.job import DEFAULT_TENANT, Job, JobId, Revision, TenantId
+from gnomon.core.operations.shards import ShardLease
+from gnomon.core.operations.workers import Worker
+from gnomon.core.schedules.occurrence import Occurrence
+from gnomon.core.time.calendars import KeptCalendar
+from gnomon.core.values.document import Document
+from gnomon.core.values.idempotency import Idempotency
+from gnomon.core.values.limits import check_limit
 from gnomon.errors import IdempotencyConflict
 
 Item = TypeVar("Item")

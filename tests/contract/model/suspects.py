@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from gnomon.core.execution import WorkerId
-from gnomon.core.lease import Offer
-from gnomon.core.suspects import PATIENCE, RESERVED_AGAIN_AFTER, RESERVED_FOR, RESERVED_MAX
+from gnomon.core.executions.execution import WorkerId
+from gnomon.core.executions.lease import Offer
+from gnomon.core.executions.suspects import PATIENCE, RESERVED_AGAIN_AFTER, RESERVED_FOR, RESERVED_MAX
 from tests.contract.model.state import Reservation, State
 
 

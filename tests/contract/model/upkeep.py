@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from gnomon.core.execution import ExecutionId
-from gnomon.core.retention import RetentionPolicy, droppable
-from gnomon.store.base import Forgotten
+from gnomon.core.executions.execution import ExecutionId
+from gnomon.core.executions.retention import RetentionPolicy, droppable
+from gnomon.store.protocols.base import Forgotten
 from tests.contract.model.state import State
 
 

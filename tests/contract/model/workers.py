@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from gnomon.core.execution import WorkerId
-from gnomon.core.job import TenantId
-from gnomon.core.records import Tenant
-from gnomon.core.worker import Registered, Registration, Worker, WorkerStatus
+from gnomon.core.executions.execution import WorkerId
+from gnomon.core.executions.records import Tenant
+from gnomon.core.jobs.job import TenantId
+from gnomon.core.operations.workers import Registered, Registration, Worker, WorkerStatus
 from gnomon.errors import TenantAlreadyExists, TenantNotFound, WorkerNameTaken, WorkerNotFound
 from tests.contract.model.state import State
 

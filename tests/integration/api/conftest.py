@@ -15,26 +15,26 @@ import pytest
 from gnomon.api import Api, application
 from gnomon.app import open_database
 from gnomon.client import Client, Ends
-from gnomon.client.surroundings import Surroundings
-from gnomon.client.waiting import Bells
-from gnomon.core.execution import WorkerId
-from gnomon.core.ids import IdSource
-from gnomon.core.job import DEFAULT_TENANT, TenantId
-from gnomon.core.kinds import Kinds
-from gnomon.core.lease import ClaimRequest, Leased
-from gnomon.core.lifecycle import Outcome, after
-from gnomon.core.records import Tenant
-from gnomon.core.worker import Registration
-from gnomon.engine.scheduler import Scheduler
+from gnomon.client.context import Surroundings
+from gnomon.client.executions.ends import Bells
+from gnomon.core.executions.execution import WorkerId
+from gnomon.core.executions.lease import ClaimRequest, Leased
+from gnomon.core.executions.lifecycle import Outcome, after
+from gnomon.core.executions.records import Tenant
+from gnomon.core.jobs.job import DEFAULT_TENANT, TenantId
+from gnomon.core.jobs.kinds import Kinds
+from gnomon.core.operations.workers import Registration
+from gnomon.core.values.ids import IdSource
+from gnomon.engine.schedulers.scheduler import Scheduler
 from gnomon.engine.telemetry import Telemetry
 from gnomon.handlers.discovery import discover
 from gnomon.handlers.registry import Registry
 from gnomon.health.metrics import Metrics
 from gnomon.health.vitals import Vitals
 from gnomon.settings import ApiSettings, HandlerSettings
-from gnomon.store.base import Decision
-from gnomon.store.hints import Topic
-from gnomon.store.migrate import migrate
+from gnomon.store.databases.hints import Topic
+from gnomon.store.protocols.base import Decision
+from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing import ManualClock
 from tests.conftest import BUNDLED, StartServer

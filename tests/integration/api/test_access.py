@@ -9,9 +9,9 @@ import pytest
 from litestar import get
 
 from gnomon.api import ROUTES, application
-from gnomon.api.callers import REMEMBERED
-from gnomon.api.failures import CLOSE_CODES
-from gnomon.core.keys import Scope
+from gnomon.api.serving.callers import REMEMBERED
+from gnomon.api.serving.failures import CLOSE_CODES
+from gnomon.core.access.keys import Scope
 from gnomon.health.checks import STEP_AGE_MAX
 from tests.integration.api.conftest import Office, problem
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from gnomon.core.lifecycle import Succeeded
+from gnomon.core.executions.lifecycle import Succeeded
 from tests.integration.api.conftest import Office
 
 DAILY: dict[str, Any] = {

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gnomon.core.calendars import DATES_MAX
-from gnomon.engine.scheduler import AHEAD, Scheduler
+from gnomon.core.time.calendars import DATES_MAX
+from gnomon.engine.schedulers.scheduler import AHEAD, Scheduler
 from gnomon.engine.telemetry import Telemetry
 from tests.integration.api.conftest import Office, problem
 

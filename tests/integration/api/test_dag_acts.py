@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import pytest
 
-from gnomon.core.execution import Failure
-from gnomon.core.lifecycle import Failed, Succeeded
+from gnomon.core.executions.execution import Failure
+from gnomon.core.executions.lifecycle import Failed, Succeeded
 from gnomon.errors import JobAlreadyExists
 from tests.integration.api.conftest import Office
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gnomon.core.lifecycle import Succeeded
+from gnomon.core.executions.lifecycle import Succeeded
 from tests.integration.api.conftest import Office
 
 QUOTES = 'it\'s "quoted" `so` ´and´ ‘like’ “this” \\ ; DROP TABLE dags; -- ${x} %s {} <b>'

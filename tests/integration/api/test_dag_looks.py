@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from gnomon.core.execution import Failure
-from gnomon.core.lifecycle import Failed
+from gnomon.core.executions.execution import Failure
+from gnomon.core.executions.lifecycle import Failed
 from tests.integration.api.conftest import Office
 from tests.integration.api.test_dags import made, triggered
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gnomon.core.execution import Failure
-from gnomon.core.lifecycle import Failed, Succeeded
+from gnomon.core.executions.execution import Failure
+from gnomon.core.executions.lifecycle import Failed, Succeeded
 from tests.integration.api.conftest import Office
 from tests.integration.api.test_dag_acts import begun
 

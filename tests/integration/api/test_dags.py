@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from gnomon.core.document import Document
-from gnomon.core.execution import Failure
-from gnomon.core.lifecycle import Cancelled, Failed, Succeeded
+from gnomon.core.executions.execution import Failure
+from gnomon.core.executions.lifecycle import Cancelled, Failed, Succeeded
+from gnomon.core.values.document import Document
 from tests.integration.api.conftest import Office
 
 EXAMPLE: dict[str, Any] = {

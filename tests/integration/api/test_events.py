@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from gnomon.api.events import Follower
-from gnomon.core.execution import Failure
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.lifecycle import Failed, Succeeded
+from gnomon.api.resources.events import Follower
+from gnomon.core.executions.execution import Failure
+from gnomon.core.executions.lifecycle import Failed, Succeeded
+from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.errors import EventsGone
 from tests.integration.api.conftest import Office, problem
 

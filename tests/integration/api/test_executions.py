@@ -8,10 +8,10 @@ from uuid import uuid4
 
 import pytest
 
-from gnomon.core.document import Document
-from gnomon.core.execution import Failure
-from gnomon.core.lifecycle import Failed, Released, Succeeded
-from gnomon.core.records import Checkpoint, LogLevel, LogLine
+from gnomon.core.executions.execution import Failure
+from gnomon.core.executions.lifecycle import Failed, Released, Succeeded
+from gnomon.core.executions.records import Checkpoint, LogLevel, LogLine
+from gnomon.core.values.document import Document
 from tests.integration.api.conftest import Office, problem
 
 BROKEN = Failed(Failure("oops", "It did not work."), permanent=True)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from gnomon.core.document import Document
-from gnomon.core.execution import Failure
-from gnomon.core.lifecycle import Cancelled, Failed, Outcome, Snoozed, Succeeded
-from gnomon.engine.attempts import NOT_HERE
+from gnomon.core.executions.execution import Failure
+from gnomon.core.executions.lifecycle import Cancelled, Failed, Outcome, Snoozed, Succeeded
+from gnomon.core.values.document import Document
+from gnomon.engine.workers.attempts import NOT_HERE
 from tests.integration.api.conftest import Office
 
 BOOM = Failed(Failure("boom", "No such table."))

@@ -17,7 +17,7 @@ import pytest
 from gnomon.api import application
 from gnomon.api.application import ROUTES
 from gnomon.app import open_store
-from gnomon.app.desk import desk_for
+from gnomon.app.processes.desk import desk_for
 from gnomon.handlers.registry import Registry
 from tests.contract.grounds import SqliteGround
 from tests.integration.api.asgi import Line

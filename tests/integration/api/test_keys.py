@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gnomon.client.key_uses import EVERY, KeyUseWriter
-from gnomon.core.keys import KeySource
-from gnomon.store.database import Rows
+from gnomon.client.access.key_uses import EVERY, KeyUseWriter
+from gnomon.core.access.keys import KeySource
+from gnomon.store.protocols.database import Rows
 from tests.integration.api.conftest import Office, problem
 from tests.integration.api.test_events import all_after
 

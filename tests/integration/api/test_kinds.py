@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from gnomon.core.kinds import Kinds
+from gnomon.core.jobs.kinds import Kinds
 from tests.integration.api.conftest import Office, problem
 
 INSTALLED = frozenset({"dummy", "http", "python", "script"})

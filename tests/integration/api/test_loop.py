@@ -27,11 +27,11 @@ import pytest
 from gnomon.api import application
 from gnomon.api.application import ROUTES
 from gnomon.app import open_store
-from gnomon.app.desk import desk_for
-from gnomon.core.document import Document
-from gnomon.core.lifecycle import Succeeded
-from gnomon.core.limits import RESULT_BYTES_MAX
-from gnomon.engine.conductor import Conductor
+from gnomon.app.processes.desk import desk_for
+from gnomon.core.executions.lifecycle import Succeeded
+from gnomon.core.values.document import Document
+from gnomon.core.values.limits import RESULT_BYTES_MAX
+from gnomon.engine.schedulers.conductor import Conductor
 from gnomon.handlers.registry import Registry
 from tests.conftest import BUNDLED, StartServer
 from tests.contract.grounds import PostgresGround, SqliteGround

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gnomon.api import ids
 from gnomon.api.application import ROUTES
+from gnomon.api.forms import ids
 from tests.integration.api.conftest import Office, problem
 
 RAW = {"Content-Type": "application/json"}

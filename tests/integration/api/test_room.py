@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from gnomon.api import application
-from gnomon.api.room import READ_AT_ONCE
+from gnomon.api.serving.room import READ_AT_ONCE
 from gnomon.app import open_store
-from gnomon.app.desk import desk_for
+from gnomon.app.processes.desk import desk_for
 from gnomon.handlers.registry import Registry
 from tests.contract.grounds import SqliteGround
 from tests.integration.api.asgi import Line

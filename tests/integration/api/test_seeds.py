@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx
 
-from gnomon.core.document import Document
-from gnomon.core.lifecycle import Succeeded
+from gnomon.core.executions.lifecycle import Succeeded
+from gnomon.core.values.document import Document
 from tests.integration.api.conftest import Office, problem
 
 CREATE_FLAT = """{

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from gnomon.core.document import Document
-from gnomon.core.execution import Failure
-from gnomon.core.lifecycle import Failed, Succeeded
-from gnomon.core.records import Checkpoint
+from gnomon.core.executions.execution import Failure
+from gnomon.core.executions.lifecycle import Failed, Succeeded
+from gnomon.core.executions.records import Checkpoint
+from gnomon.core.values.document import Document
 from tests.integration.api.conftest import Office
 from tests.integration.api.test_dags import made, triggered
 

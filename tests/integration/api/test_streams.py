@@ -10,10 +10,10 @@ from datetime import timedelta
 
 import pytest
 
-from gnomon.api import streams
-from gnomon.api.edge import ANSWERS
-from gnomon.api.failures import CLOSE_CODES
-from gnomon.client.keys import NewKey
+from gnomon.api.serving import streams
+from gnomon.api.serving.edge import ANSWERS
+from gnomon.api.serving.failures import CLOSE_CODES
+from gnomon.client.access.keys import NewKey
 from tests.integration.api.asgi import Line
 from tests.integration.api.conftest import UNLIMITED, Office
 

@@ -10,9 +10,9 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from gnomon.api.callers import REMEMBERED
-from gnomon.core.worker import OFFERS_MAX
-from gnomon.store.hints import Topic
+from gnomon.api.serving.callers import REMEMBERED
+from gnomon.core.operations.workers import OFFERS_MAX
+from gnomon.store.databases.hints import Topic
 from tests.integration.api.conftest import Office, problem
 
 

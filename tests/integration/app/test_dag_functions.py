@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from gnomon import Context, Gnomon, InvalidInput, JobFailed, Schedule
-from gnomon.core.dag import Run
-from gnomon.core.document import JSON
-from gnomon.core.reference import parse
-from gnomon.core.run_state import RunStatus
+from gnomon.core.runs.state import RunStatus
+from gnomon.core.values.document import JSON
+from gnomon.core.workflows.dag import Run
+from gnomon.core.workflows.references import parse
 from gnomon.errors import GnomonError, InvalidDag
 from gnomon.testing import ManualClock, inline
 from gnomon.testing.inline_run import Inline

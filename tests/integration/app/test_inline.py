@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from gnomon import Gnomon, InvalidInput, RunFailed, RunNotEnded
-from gnomon.app.job_function import JobFunction
-from gnomon.app.registering import registered
+from gnomon.app.jobs.job_function import JobFunction
+from gnomon.app.registration import registered
 from gnomon.client import Draft
-from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import JobStatus
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.jobs.job import JobStatus
 from gnomon.errors import JobNotFound
 from gnomon.testing import ManualClock, inline
 from tests.integration.app.shop import Order, Receipt, make_app

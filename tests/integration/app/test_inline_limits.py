@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gnomon import Context, Gnomon, InvalidInput, JobFailed, RunFailed
-from gnomon.core.execution import ExecutionStatus
+from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.testing import ManualClock, inline
 
 YEAR = timedelta(days=365)

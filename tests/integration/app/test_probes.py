@@ -14,14 +14,14 @@ import httpx
 import pytest
 
 from gnomon import __version__
-from gnomon.app.opening import open_database
-from gnomon.app.probes import probes_of
-from gnomon.app.process import Role, running_engine
+from gnomon.app.processes.opening import open_database
+from gnomon.app.processes.probes import probes_of
+from gnomon.app.processes.process import Role, running_engine
 from gnomon.errors import InvalidInput, StoreUnavailable
 from gnomon.health import responder
 from gnomon.health.responder import Page, responding
 from gnomon.settings import HealthSettings, Settings
-from gnomon.store.migrate import migrate
+from gnomon.store.schema.migrations import migrate
 from gnomon.testing import ManualClock
 from tests.postgres import free_port
 

@@ -14,10 +14,10 @@ import psycopg
 import pytest
 
 from gnomon import Gnomon, InvalidInput
-from gnomon.app.run import Run
-from gnomon.core.execution import ExecutionStatus
+from gnomon.app.jobs.run import Run
+from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.errors import ExecutionNotFound
-from gnomon.store import statements
+from gnomon.store.databases import statements
 from tests.conftest import MakeDatabase
 from tests.integration.app.shop import make_app
 

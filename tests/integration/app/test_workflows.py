@@ -10,12 +10,12 @@ import pytest
 
 from gnomon import Gnomon, InvalidInput, JobFailed
 from gnomon.client import Client
-from gnomon.core.dag import Run
-from gnomon.core.document import JSON
-from gnomon.core.execution import ExecutionStatus
-from gnomon.core.graph import GraphLimits
-from gnomon.core.job import JobId, JobStatus
-from gnomon.core.run_state import RunStatus
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.jobs.job import JobId, JobStatus
+from gnomon.core.runs.state import RunStatus
+from gnomon.core.values.document import JSON
+from gnomon.core.workflows.dag import Run
+from gnomon.core.workflows.graph import GraphLimits
 from gnomon.errors import DagNotFound, InvalidDag, JobAlreadyExists, VersionConflict
 from gnomon.testing import ManualClock, inline
 from gnomon.testing.inline_run import Inline

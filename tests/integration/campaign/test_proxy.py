@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from campaign.proxy import ANY, Mode, PgProxy, op_of
-from gnomon.store import statements
+from gnomon.store.databases import statements
 from tests.conftest import BUNDLED, StartServer
 
 

@@ -8,14 +8,14 @@ from datetime import timedelta
 
 import pytest
 
-from gnomon.cli.telling import LINES_MAX, WINDOW, Nameless, Teller, telling
+from gnomon.cli.output.narration import LINES_MAX, WINDOW, Nameless, Teller, telling
 from gnomon.client import Client
-from gnomon.client.places import TaskLookup
-from gnomon.client.surroundings import Surroundings
-from gnomon.core.document import JSON
-from gnomon.core.job import Definition, Job, JobId, TenantId
-from gnomon.core.records import JobFilter, Page
-from gnomon.core.retry import RetryPolicy
+from gnomon.client.context import Surroundings
+from gnomon.client.workflows.places import TaskLookup
+from gnomon.core.executions.records import JobFilter, Page
+from gnomon.core.jobs.job import Definition, Job, JobId, TenantId
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.values.document import JSON
 from gnomon.engine.telemetry import What
 from gnomon.errors import StoreUnavailable
 from gnomon.handlers.base import Context, NotHere

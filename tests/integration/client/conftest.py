@@ -11,19 +11,19 @@ import pytest
 
 from gnomon.app import open_database
 from gnomon.client import Client, Ends
-from gnomon.client.surroundings import Surroundings
-from gnomon.core.execution import WorkerId
-from gnomon.core.ids import IdSource
-from gnomon.core.job import Definition
-from gnomon.core.lease import ClaimRequest, Leased
-from gnomon.core.lifecycle import Outcome, after
-from gnomon.core.schedule import Schedule
-from gnomon.engine.scheduler import Scheduler
+from gnomon.client.context import Surroundings
+from gnomon.core.executions.execution import WorkerId
+from gnomon.core.executions.lease import ClaimRequest, Leased
+from gnomon.core.executions.lifecycle import Outcome, after
+from gnomon.core.jobs.job import Definition
+from gnomon.core.time.schedule import Schedule
+from gnomon.core.values.ids import IdSource
+from gnomon.engine.schedulers.scheduler import Scheduler
 from gnomon.engine.telemetry import Telemetry
 from gnomon.errors import InvalidInput
-from gnomon.store.base import Decision
-from gnomon.store.hints import Topic
-from gnomon.store.migrate import migrate
+from gnomon.store.databases.hints import Topic
+from gnomon.store.protocols.base import Decision
+from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing import ManualClock
 from tests.conftest import BUNDLED, StartServer

@@ -9,13 +9,13 @@ from uuid import UUID
 import pytest
 
 from gnomon.client import Ask, Draft
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, ExecutionStatus, Failure, WorkerId
-from gnomon.core.job import Job
-from gnomon.core.lifecycle import Failed, Succeeded
-from gnomon.core.worker import Registration, WorkerStatus
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, Failure, WorkerId
+from gnomon.core.executions.lifecycle import Failed, Succeeded
+from gnomon.core.jobs.job import Job
+from gnomon.core.operations.workers import Registration, WorkerStatus
+from gnomon.core.values.document import Document
 from gnomon.errors import DeadLetterNotFound, ExecutionNotFound, IllegalTransition, InvalidInput
-from gnomon.store.hints import Topic
+from gnomon.store.databases.hints import Topic
 from tests.integration.client.conftest import Office, report
 
 HOUR = timedelta(hours=1)

@@ -15,19 +15,19 @@ from hypothesis import strategies as st
 
 from gnomon.app import open_database, open_store
 from gnomon.client import Ask, Client, Draft
-from gnomon.client.surroundings import Surroundings
-from gnomon.core.execution import ExecutionId, WorkerId
-from gnomon.core.ids import IdSource
-from gnomon.core.job import DEFAULT_TENANT, Definition
-from gnomon.core.lease import ClaimRequest
-from gnomon.core.lifecycle import Succeeded
-from gnomon.core.obstacles import Obstacle
-from gnomon.core.records import Tenant
-from gnomon.core.schedule import Interval, Overlap, Schedule
-from gnomon.core.worker import Registration, Worker
-from gnomon.engine.scheduler import Scheduler
+from gnomon.client.context import Surroundings
+from gnomon.core.executions.execution import ExecutionId, WorkerId
+from gnomon.core.executions.lease import ClaimRequest
+from gnomon.core.executions.lifecycle import Succeeded
+from gnomon.core.executions.records import Tenant
+from gnomon.core.explain.obstacles import Obstacle
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.operations.workers import Registration, Worker
+from gnomon.core.time.schedule import Interval, Overlap, Schedule
+from gnomon.core.values.ids import IdSource
+from gnomon.engine.schedulers.scheduler import Scheduler
 from gnomon.engine.telemetry import Telemetry
-from gnomon.store.migrate import migrate
+from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing import ManualClock
 from tests.integration.client.conftest import LEASE, Office, report

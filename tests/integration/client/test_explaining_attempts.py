@@ -6,16 +6,16 @@ from datetime import timedelta
 from uuid import uuid4
 
 from gnomon.client import Ask, Draft
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, Failure, WorkerId
-from gnomon.core.instants import instant_text
-from gnomon.core.job import Definition
-from gnomon.core.lease import ClaimRequest, Leased
-from gnomon.core.lifecycle import Cancelled, Failed, Snoozed, TimedOut
-from gnomon.core.obstacles import Obstacle, Reason
-from gnomon.core.retry import Backoff, RetryPolicy
-from gnomon.core.worker import Registration
-from gnomon.engine.attempts import NOT_HERE
+from gnomon.core.executions.execution import ExecutionId, Failure, WorkerId
+from gnomon.core.executions.lease import ClaimRequest, Leased
+from gnomon.core.executions.lifecycle import Cancelled, Failed, Snoozed, TimedOut
+from gnomon.core.explain.obstacles import Obstacle, Reason
+from gnomon.core.jobs.job import Definition
+from gnomon.core.jobs.retry import Backoff, RetryPolicy
+from gnomon.core.operations.workers import Registration
+from gnomon.core.values.document import Document
+from gnomon.core.values.instants import instant_text
+from gnomon.engine.workers.attempts import NOT_HERE
 from tests.integration.client.conftest import LEASE, Office
 
 SECOND = timedelta(seconds=1)

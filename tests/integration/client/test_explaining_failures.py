@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gnomon.core.dag import Run
-from gnomon.core.document import JSON, Document
-from gnomon.core.execution import ExecutionId, Failure
-from gnomon.core.lifecycle import Failed, Succeeded
-from gnomon.core.obstacles import Obstacle, Reason
+from gnomon.core.executions.execution import ExecutionId, Failure
+from gnomon.core.executions.lifecycle import Failed, Succeeded
+from gnomon.core.explain.obstacles import Obstacle, Reason
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.workflows.dag import Run
 from tests.integration.client.conftest import Office
 
 BOOM = Failed(Failure("boom", "No such table."))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from uuid import uuid4
 
-from gnomon.core.dag import Run, RunId
-from gnomon.core.document import JSON
-from gnomon.core.execution import ExecutionId, Failure, WorkerId
-from gnomon.core.lifecycle import Failed, Succeeded
-from gnomon.core.obstacles import Obstacle, Reason
-from gnomon.core.worker import Registration
+from gnomon.core.executions.execution import ExecutionId, Failure, WorkerId
+from gnomon.core.executions.lifecycle import Failed, Succeeded
+from gnomon.core.explain.obstacles import Obstacle, Reason
+from gnomon.core.operations.workers import Registration
+from gnomon.core.values.document import JSON
+from gnomon.core.workflows.dag import Run, RunId
 from tests.integration.client.conftest import Office
 
 HOUR = timedelta(hours=1)

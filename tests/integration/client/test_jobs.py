@@ -7,13 +7,13 @@ from datetime import timedelta
 import pytest
 
 from gnomon.client import Draft
-from gnomon.core.calendars import Calendar
-from gnomon.core.document import Document
-from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, JobStatus
-from gnomon.core.occurrence import SkipReason
-from gnomon.core.records import JobFilter
-from gnomon.core.schedule import CronTiming, Interval, Misfire, Once, Schedule
+from gnomon.core.executions.records import JobFilter
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId, JobStatus
+from gnomon.core.schedules.occurrence import SkipReason
+from gnomon.core.time.calendars import Calendar
+from gnomon.core.time.schedule import CronTiming, Interval, Misfire, Once, Schedule
+from gnomon.core.values.document import Document
+from gnomon.core.values.idempotency import Idempotency
 from gnomon.errors import (
     CalendarNotFound,
     IllegalTransition,
@@ -22,7 +22,7 @@ from gnomon.errors import (
     JobNotFound,
     VersionConflict,
 )
-from gnomon.store.hints import Topic
+from gnomon.store.databases.hints import Topic
 from tests.contract.test_schedules import vanish
 from tests.integration.client.conftest import Office, report
 

@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from gnomon.client import Ask, Draft
-from gnomon.core.job import JobId
-from gnomon.core.shown import shown_job
+from gnomon.core.jobs.job import JobId
+from gnomon.core.jobs.shown import shown_job
 from gnomon.errors import JobNotFound
 from tests.integration.client.conftest import Office, report
 

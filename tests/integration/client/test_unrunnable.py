@@ -8,14 +8,14 @@ from uuid import uuid4
 import pytest
 
 from gnomon.client import Ask, Draft
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, Failure, WorkerId
-from gnomon.core.job import Definition
-from gnomon.core.lease import ClaimRequest
-from gnomon.core.lifecycle import Snoozed
-from gnomon.core.unrunnable import Lack
-from gnomon.core.worker import Registration
-from gnomon.engine.attempts import NOT_HERE
+from gnomon.core.executions.execution import ExecutionId, Failure, WorkerId
+from gnomon.core.executions.lease import ClaimRequest
+from gnomon.core.executions.lifecycle import Snoozed
+from gnomon.core.explain.unrunnable import Lack
+from gnomon.core.jobs.job import Definition
+from gnomon.core.operations.workers import Registration
+from gnomon.core.values.document import Document
+from gnomon.engine.workers.attempts import NOT_HERE
 from gnomon.health.metrics import Metrics
 from tests.integration.client.conftest import LEASE, Office
 

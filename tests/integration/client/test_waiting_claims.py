@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
-from gnomon.client import Ask, Client, Draft, leases
-from gnomon.client.leases import Ending
-from gnomon.client.surroundings import Surroundings
-from gnomon.client.waiting import Bells
-from gnomon.core.execution import ExecutionStatus, Failure, WorkerId
-from gnomon.core.job import Definition
-from gnomon.core.lease import ClaimRequest, Leased
-from gnomon.core.lifecycle import Failed
-from gnomon.core.retry import RetryPolicy
+from gnomon.client import Ask, Client, Draft
+from gnomon.client.context import Surroundings
+from gnomon.client.executions.ends import Bells
+from gnomon.client.executions.executions import leases
+from gnomon.client.executions.leases import Ending
+from gnomon.core.executions.execution import ExecutionStatus, Failure, WorkerId
+from gnomon.core.executions.lease import ClaimRequest, Leased
+from gnomon.core.executions.lifecycle import Failed
+from gnomon.core.jobs.job import Definition
+from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.engine.clock import StoreClock
 from gnomon.errors import SchemaMismatch
 from tests.integration.client.conftest import Office

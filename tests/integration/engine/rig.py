@@ -10,26 +10,26 @@ from datetime import timedelta
 from random import Random
 from uuid import UUID
 
-from gnomon.core.document import JSON, Document
-from gnomon.core.execution import Execution, ExecutionId, NewExecution, WorkerId
-from gnomon.core.ids import IdSource
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
-from gnomon.core.lease import LEASE
-from gnomon.core.nominal import first_run, seed_of
-from gnomon.core.worker import Registration
+from gnomon.core.executions.execution import Execution, ExecutionId, NewExecution, WorkerId
+from gnomon.core.executions.lease import LEASE
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.operations.workers import Registration
+from gnomon.core.time.nominal import first_run, seed_of
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.values.ids import IdSource
 from gnomon.engine.clock import Clock
-from gnomon.engine.completer import Completer
-from gnomon.engine.heartbeat import Heartbeat
-from gnomon.engine.notebook import Notebook
-from gnomon.engine.reaper import INTERVAL, Reaper
-from gnomon.engine.scheduler import BATCH, Scheduler
+from gnomon.engine.schedulers.reaper import INTERVAL, Reaper
+from gnomon.engine.schedulers.scheduler import BATCH, Scheduler
 from gnomon.engine.telemetry import Telemetry
-from gnomon.engine.worker import Worker
+from gnomon.engine.workers.completer import Completer
+from gnomon.engine.workers.heartbeat import Heartbeat
+from gnomon.engine.workers.notebook import Notebook
+from gnomon.engine.workers.worker import Worker
 from gnomon.handlers.base import Context
 from gnomon.handlers.registry import Registry
-from gnomon.store.migrate import migrate
+from gnomon.store.databases.sqlite import MEMORY, SqliteDatabase
+from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
-from gnomon.store.sqlite import MEMORY, SqliteDatabase
 from gnomon.testing import ManualClock
 
 Body = Callable[[Context], Awaitable[JSON]]

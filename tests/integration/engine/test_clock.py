@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gnomon.core.document import JSON
-from gnomon.core.job import Definition
-from gnomon.core.lease import LEASE
+from gnomon.core.executions.lease import LEASE
+from gnomon.core.jobs.job import Definition
+from gnomon.core.values.document import JSON
 from gnomon.engine.clock import StoreClock
 from gnomon.errors import StoreUnavailable
 from gnomon.handlers.base import Context

@@ -7,12 +7,12 @@ import random
 import time
 from datetime import datetime, timedelta
 
-from gnomon.core.document import JSON
-from gnomon.core.execution import AttemptOutcome, ExecutionId, ExecutionStatus, NewExecution
-from gnomon.core.job import DEFAULT_TENANT, Definition, JobId
+from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, ExecutionStatus, NewExecution
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, JobId
+from gnomon.core.values.document import JSON
 from gnomon.engine.telemetry import What
 from gnomon.handlers.base import Context
-from gnomon.store.hints import Topic
+from gnomon.store.databases.hints import Topic
 from tests.integration.engine.test_node import Running, done, running, url  # noqa: F401 - a fixture.
 
 DRAINS = 200

@@ -13,17 +13,17 @@ from uuid import UUID
 
 import pytest
 
-from gnomon.core.document import JSON
-from gnomon.core.execution import ExecutionId, ExecutionStatus, WaitsFor
-from gnomon.core.job import Definition
-from gnomon.core.lease import LEASE, Claim, Leased, Renewed
-from gnomon.core.worker import WorkerStatus
-from gnomon.engine.heartbeat import Heartbeat
-from gnomon.engine.pulse import Pulse
-from gnomon.engine.reaper import INTERVAL, Reaper
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, WaitsFor
+from gnomon.core.executions.lease import LEASE, Claim, Leased, Renewed
+from gnomon.core.jobs.job import Definition
+from gnomon.core.operations.workers import WorkerStatus
+from gnomon.core.values.document import JSON
+from gnomon.engine.schedulers.reaper import INTERVAL, Reaper
+from gnomon.engine.workers.heartbeat import Heartbeat
+from gnomon.engine.workers.pulse import Pulse
 from gnomon.errors import StoreRefused, StoreUnavailable
 from gnomon.handlers.base import Context
-from gnomon.store.base import ExecutionStore
+from gnomon.store.protocols.base import ExecutionStore
 from tests.integration.engine.rig import Rig, WorkerRig
 
 PLAIN = Definition(kind="test")

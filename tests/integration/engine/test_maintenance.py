@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from gnomon.core.document import JSON
-from gnomon.core.job import DEFAULT_TENANT, Definition
-from gnomon.core.retention import RetentionPolicy
-from gnomon.engine.maintenance import BETWEEN_BATCHES, BETWEEN_CHORES, Maintenance
+from gnomon.core.executions.retention import RetentionPolicy
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.values.document import JSON
+from gnomon.engine.schedulers.maintenance import BETWEEN_BATCHES, BETWEEN_CHORES, Maintenance
 from gnomon.errors import ExecutionNotFound
 from gnomon.handlers.base import Context
 from tests.integration.engine.rig import Rig

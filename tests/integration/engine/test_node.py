@@ -14,20 +14,20 @@ from uuid import uuid4
 import pytest
 
 from gnomon.app import open_database
-from gnomon.app.engine import Engine, EngineOptions, open_engine
-from gnomon.app.worker_parts import WorkerOptions
-from gnomon.core.document import JSON, Document
-from gnomon.core.execution import Execution, ExecutionId, ExecutionStatus, NewExecution, WorkerId
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
-from gnomon.core.lease import LEASE, RENEW_EVERY
-from gnomon.core.nominal import first_run, seed_of
-from gnomon.core.schedule import Interval, Overlap, Schedule
-from gnomon.core.worker import Registration, WorkerStatus
+from gnomon.app.processes.engine import Engine, EngineOptions, open_engine
+from gnomon.app.processes.worker_parts import WorkerOptions
+from gnomon.core.executions.execution import Execution, ExecutionId, ExecutionStatus, NewExecution, WorkerId
+from gnomon.core.executions.lease import LEASE, RENEW_EVERY
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.operations.workers import Registration, WorkerStatus
+from gnomon.core.time.nominal import first_run, seed_of
+from gnomon.core.time.schedule import Interval, Overlap, Schedule
+from gnomon.core.values.document import JSON, Document
 from gnomon.engine.telemetry import Happening, What
 from gnomon.handlers.base import Context, JobFailed
 from gnomon.handlers.registry import Registry
-from gnomon.store.hints import Topic
-from gnomon.store.migrate import migrate
+from gnomon.store.databases.hints import Topic
+from gnomon.store.schema.migrations import migrate
 from tests.conftest import MakeDatabase
 from tests.contract.flows import create_dag
 from tests.integration.engine.rig import Body, Calls

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from gnomon.core.document import JSON
-from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import DEFAULT_TENANT, Definition
-from gnomon.core.lease import Leased
-from gnomon.core.records import Tenant
-from gnomon.core.retry import RetryPolicy
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.executions.lease import Leased
+from gnomon.core.executions.records import Tenant
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.values.document import JSON
 from gnomon.engine.outlook import AFTER_DUE, FIRST_INSTANT, PAUSE_MIN, Outlook
+from gnomon.engine.schedulers.sweeper import INTERVAL, Sweeper
 from gnomon.engine.service import POLL, Wakeup
-from gnomon.engine.sweeper import INTERVAL, Sweeper
 from gnomon.handlers.base import Context
 from tests.integration.engine.rig import Rig
 

@@ -10,15 +10,15 @@ from decimal import Decimal
 
 import pytest
 
-from gnomon.core.document import JSON, Document
-from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import Definition
-from gnomon.core.lease import Claim
-from gnomon.core.records import Checkpoint
-from gnomon.core.retry import RetryPolicy
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.executions.lease import Claim
+from gnomon.core.executions.records import Checkpoint
+from gnomon.core.jobs.job import Definition
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.values.document import JSON, Document
 from gnomon.engine.telemetry import Happening
 from gnomon.handlers.base import Context, JobFailed, Snooze
-from gnomon.store.base import CheckpointStore
+from gnomon.store.protocols.base import CheckpointStore
 from tests.integration.engine.rig import Body, Rig
 
 ONCE = Definition(kind="test", retry=RetryPolicy(max_attempts=1))

@@ -8,19 +8,19 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from gnomon.core.calendars import Calendar
-from gnomon.core.document import JSON
-from gnomon.core.execution import ExecutionStatus, Trigger
-from gnomon.core.job import DEFAULT_TENANT, Definition, Job, JobId
-from gnomon.core.lifecycle import JobAction, change_of
-from gnomon.core.occurrence import Firing, SkipReason
-from gnomon.core.records import ExecutionFilter
-from gnomon.core.schedule import CronTiming, Interval, Misfire, Overlap, Schedule
-from gnomon.engine.scheduler import OTHERS_TURN
+from gnomon.core.executions.execution import ExecutionStatus, Trigger
+from gnomon.core.executions.lifecycle import JobAction, change_of
+from gnomon.core.executions.records import ExecutionFilter
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId
+from gnomon.core.schedules.occurrence import Firing, SkipReason
+from gnomon.core.time.calendars import Calendar
+from gnomon.core.time.schedule import CronTiming, Interval, Misfire, Overlap, Schedule
+from gnomon.core.values.document import JSON
+from gnomon.engine.schedulers.scheduler import OTHERS_TURN
 from gnomon.engine.service import NOW, POLL
 from gnomon.engine.telemetry import What
 from gnomon.handlers.base import Context
-from gnomon.store.base import ScheduleStore
+from gnomon.store.protocols.base import ScheduleStore
 from gnomon.testing.clock import ManualClock
 from tests.contract.test_schedules import vanish
 from tests.integration.engine.rig import Rig

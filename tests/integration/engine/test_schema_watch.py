@@ -8,14 +8,14 @@ from datetime import timedelta
 
 import pytest
 
-from gnomon.core.document import JSON
-from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import Definition
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.jobs.job import Definition
+from gnomon.core.values.document import JSON
 from gnomon.engine.node import Node
 from gnomon.engine.schema_watch import AGAIN, EVERY, SchemaWatch
 from gnomon.engine.service import Wakeup
 from gnomon.handlers.base import Context
-from gnomon.store.migrate import Kind, Migration, refusal
+from gnomon.store.schema.migrations import Kind, Migration, refusal
 from tests.integration.engine.rig import Rig
 
 LATER = Migration(9999, "later", Kind.CONTRACT, "SELECT 1;")

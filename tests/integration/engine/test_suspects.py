@@ -6,15 +6,15 @@ import asyncio
 from collections import defaultdict
 from datetime import timedelta
 
-from gnomon.core.document import JSON
-from gnomon.core.execution import ExecutionId, ExecutionStatus, WaitsFor
-from gnomon.core.job import DEFAULT_TENANT, Definition
-from gnomon.core.lease import LEASE
-from gnomon.core.lifecycle import DeadReason
-from gnomon.core.retry import RetryPolicy
-from gnomon.core.suspects import PATIENCE
-from gnomon.engine.attempts import NOT_HERE
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, WaitsFor
+from gnomon.core.executions.lease import LEASE
+from gnomon.core.executions.lifecycle import DeadReason
+from gnomon.core.executions.suspects import PATIENCE
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.values.document import JSON
 from gnomon.engine.service import POLL
+from gnomon.engine.workers.attempts import NOT_HERE
 from gnomon.handlers.base import Context, NotHere
 from tests.integration.engine.rig import Rig, WorkerRig
 

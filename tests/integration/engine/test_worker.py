@@ -12,17 +12,17 @@ from typing import Any, NoReturn
 
 import pytest
 
-from gnomon.core.document import JSON, Document
-from gnomon.core.execution import AttemptOutcome, ExecutionStatus, Failure
-from gnomon.core.job import DEFAULT_TENANT, Definition, Delivery
-from gnomon.core.lease import LEASE, Claim, Leased
-from gnomon.core.retry import RetryPolicy
-from gnomon.engine.attempts import NOT_HERE, STOP_GRACE, states_of
-from gnomon.engine.notebook import Capture
+from gnomon.core.executions.execution import AttemptOutcome, ExecutionStatus, Failure
+from gnomon.core.executions.lease import LEASE, Claim, Leased
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Delivery
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.values.document import JSON, Document
 from gnomon.engine.telemetry import What
+from gnomon.engine.workers.attempts import NOT_HERE, STOP_GRACE, states_of
+from gnomon.engine.workers.notebook import Capture
 from gnomon.errors import LeaseLost, StoreUnavailable
 from gnomon.handlers.base import Context, NotHere
-from gnomon.store.base import Applied, CheckpointStore
+from gnomon.store.protocols.base import Applied, CheckpointStore
 from tests.integration.engine.rig import Rig
 
 PLAIN = Definition(kind="test")
@@ -456,7 +456,7 @@ async def test_a_claim_whose_answer_took_as_long_as_its_lease_is_given_back_not_
         rig.clock.advance(LEASE * 0.8)
         return await states_of(leased, checkpoints)
 
-    monkeypatch.setattr("gnomon.engine.worker.states_of", slowly)
+    monkeypatch.setattr("gnomon.engine.workers.worker.states_of", slowly)
     await ada.work()
 
     given_back = await rig.get(run)
@@ -528,7 +528,7 @@ async def test_what_is_granted_to_a_worker_that_leaves_is_given_back(
         ada.worker.stop_claiming()
         return await states_of(leased, checkpoints)
 
-    monkeypatch.setattr("gnomon.engine.worker.states_of", meanwhile)
+    monkeypatch.setattr("gnomon.engine.workers.worker.states_of", meanwhile)
     await ada.work()
 
     given_back = await rig.get(run)

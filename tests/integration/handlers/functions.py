@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from gnomon.handlers.base import Context
-from gnomon.handlers.functions import Functions
+from gnomon.handlers.python.functions import Functions
 
 functions = Functions(home="tests.integration.handlers.functions:functions")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.core.document import JSON
+from gnomon.core.values.document import JSON
 from gnomon.handlers.base import JobFailed, NotHere, Snooze
-from gnomon.handlers.function import FunctionHandler
+from gnomon.handlers.python.handler import FunctionHandler
 from gnomon.settings import HandlerSettings
 from tests.attempts import EXECUTION_ID, FakeAttendant, a_payload, an_attempt
 from tests.integration.handlers.processes import gone, text_of

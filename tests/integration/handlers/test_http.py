@@ -12,11 +12,11 @@ from datetime import timedelta
 
 import pytest
 
-from gnomon.core.document import JSON, Document
-from gnomon.core.limits import RESULT_BYTES_MAX
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.values.limits import RESULT_BYTES_MAX
 from gnomon.handlers.base import JobFailed
-from gnomon.handlers.http import HttpHandler
-from gnomon.handlers.http_answer import BODY_BYTES_MAX
+from gnomon.handlers.http.answer import BODY_BYTES_MAX
+from gnomon.handlers.http.handler import HttpHandler
 from gnomon.settings import HandlerSettings
 from tests.attempts import EXECUTION_ID, a_payload, an_attempt
 from tests.integration.handlers.servers import Seen, reply, serving

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.core.document import JSON
+from gnomon.core.values.document import JSON
 from gnomon.handlers.base import JobFailed
-from gnomon.handlers.http import HttpHandler
+from gnomon.handlers.http.handler import HttpHandler
 from gnomon.settings import HandlerSettings
 from tests.attempts import a_payload, an_attempt
 from tests.integration.handlers.servers import Answering, Seen, Server, reply, serving

@@ -18,11 +18,11 @@ from uuid import uuid4
 
 import pytest
 
-from gnomon.core.document import JSON
-from gnomon.core.limits import LOG_BYTES_MAX
+from gnomon.core.values.document import JSON
+from gnomon.core.values.limits import LOG_BYTES_MAX
 from gnomon.handlers.base import JobFailed
-from gnomon.handlers.confinement import landlock_version
-from gnomon.handlers.script import ScriptHandler
+from gnomon.handlers.script.confinement import landlock_version
+from gnomon.handlers.script.handler import ScriptHandler
 from gnomon.settings import HandlerSettings
 from tests.attempts import EXECUTION_ID, a_payload, an_attempt
 from tests.integration.handlers.processes import text_of, with_marker
@@ -268,7 +268,7 @@ async def test_the_program_goes_when_the_worker_lets_go(handler: ScriptHandler, 
     marker, ready = f"1000.{uuid4().int % 10**9}", open_folder / "ready"
     code = f"""
 import asyncio, os, signal, sys
-from gnomon.handlers.script import ScriptHandler
+from gnomon.handlers.script.handler import ScriptHandler
 from gnomon.settings import HandlerSettings
 from tests.attempts import a_payload, an_attempt
 payload = a_payload({{"interpreter": "bash", "script": "sleep {marker} & echo r > {ready}; sleep {marker}"}})

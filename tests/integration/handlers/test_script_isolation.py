@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from gnomon.handlers.base import JobFailed
-from gnomon.handlers.confinement import ENTRIES_MAX, landlock_version
-from gnomon.handlers.script import ScriptHandler
+from gnomon.handlers.script.confinement import ENTRIES_MAX, landlock_version
+from gnomon.handlers.script.handler import ScriptHandler
 from gnomon.settings import HandlerSettings
 from tests.attempts import a_payload, an_attempt
 from tests.integration.handlers.test_script import bash, failure, logged, open_folder
@@ -58,7 +58,7 @@ printf '[%s]' "$(sed 's/.*/"&"/' "$HOME/told" 2> /dev/null | paste -sd,)" > "$GN
 
 WORKER = """
 import asyncio, json, os, sys
-from gnomon.handlers.script import ScriptHandler
+from gnomon.handlers.script.handler import ScriptHandler
 from gnomon.settings import HandlerSettings
 from tests.attempts import a_payload, an_attempt
 folder, isolation, attack = sys.argv[1:]

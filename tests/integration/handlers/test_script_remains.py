@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.engine.tidier import Tidier
+from gnomon.engine.workers.tidier import Tidier
 from gnomon.handlers.registry import Registry
-from gnomon.handlers.script import ScriptHandler
-from gnomon.handlers.script_remains import PREFIX, locked
+from gnomon.handlers.script.handler import ScriptHandler
+from gnomon.handlers.script.remains import PREFIX, locked
 from tests.attempts import an_attempt
 from tests.integration.handlers.processes import gone, text_of
 from tests.integration.handlers.test_script import SETTINGS, bash, open_folder
@@ -25,7 +25,7 @@ __all__ = ["open_folder"]
 WORKER = """
 import asyncio, sys
 from pathlib import Path
-from gnomon.handlers.script import ScriptHandler
+from gnomon.handlers.script.handler import ScriptHandler
 from gnomon.settings import HandlerSettings
 from tests.attempts import a_payload, an_attempt
 place, ready = sys.argv[1:]

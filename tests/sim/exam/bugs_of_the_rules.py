@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.sim.exam.planting import bug
 
-LIFECYCLE = "core/lifecycle.py"
+LIFECYCLE = "core/executions/lifecycle.py"
 
 BUGS = (
     bug(
@@ -60,7 +60,7 @@ BUGS = (
     ),
     bug(
         "a suspect is claimed beside others",
-        "core/gates.py",
+        "core/executions/gates.py",
         "return WaitsFor.EMPTY_WORKER if crashes else None",
         "return None",
     ),
@@ -91,86 +91,86 @@ BUGS = (
     ),
     bug(
         "the first retry waits as long as the second",
-        "core/retry.py",
+        "core/jobs/retry.py",
         "min(attempts - 1, _POWER_MAX)",
         "min(attempts, _POWER_MAX)",
     ),
-    bug("a retry waits for too short a time", "core/retry.py", "2 * jitter - 1)", "2 * jitter - 3)"),
+    bug("a retry waits for too short a time", "core/jobs/retry.py", "2 * jitter - 1)", "2 * jitter - 3)"),
     bug(
         "one catch-up too few",
-        "core/misfire.py",
+        "core/schedules/misfire.py",
         "in range(schedule.catchup_limit):",
         "in range(schedule.catchup_limit - 1):",
         caught_by="tests/unit/core/test_misfire.py",
     ),
     bug(
         "what is late is missed, whatever the grace",
-        "core/misfire.py",
+        "core/schedules/misfire.py",
         "missed_before = now - schedule.misfire_grace",
         "missed_before = now",
     ),
     bug(
         "nothing is ever missed",
-        "core/misfire.py",
+        "core/schedules/misfire.py",
         "return tick.at < self.missed_before",
         "return False",
     ),
     bug(
         "the window of a catch-up has no end",
-        "core/misfire.py",
+        "core/schedules/misfire.py",
         "first=max(first, window_from or first), now=now)",
         "first=first, now=now)",
         caught_by="tests/unit/core/test_firing_reference.py",
     ),
-    bug("a paused job fires", "core/misfire.py", "        if self.paused:", "        if False:"),
+    bug("a paused job fires", "core/schedules/misfire.py", "        if self.paused:", "        if False:"),
     bug(
         "a job fires on a day that is closed",
-        "core/misfire.py",
+        "core/schedules/misfire.py",
         "        if self.closed.excludes(tick.at):\n            return SkipReason.CALENDAR",
         "        if False:\n            return SkipReason.CALENDAR",
     ),
     bug(
         "an interval does not count anew",
-        "core/firing.py",
+        "core/schedules/firing.py",
         "anew = replace(ticks, origin=now).after(now)",
         "anew = ticks.after(now)",
     ),
     bug(
         "a fire replaces nothing",
-        "core/firing.py",
+        "core/schedules/firing.py",
         "replaces=job.definition.schedule.overlap is Overlap.REPLACE and self.fires > job.fires",
         "replaces=False",
         caught_by="tests/unit/core/test_firing.py",
     ),
     bug(
         "an overlap is not skipped",
-        "core/overlap.py",
+        "core/schedules/overlap.py",
         "        case Overlap.SKIP:\n            return Entry.SKIP",
         "        case Overlap.SKIP:\n            return Entry.RUN",
     ),
     bug(
         "a fire too many when runs are counted",
-        "core/nominal.py",
+        "core/time/nominal.py",
         "fires >= schedule.max_runs",
         "fires > schedule.max_runs",
     ),
     bug(
         "the policy for gaps is the other one",
-        "core/dst.py",
+        "core/time/dst.py",
         "if self.gap == Gap.SKIP or",
         "if self.gap == Gap.SHIFT or",
         caught_by="tests/unit/core/test_dst.py",
     ),
     bug(
         "a time that comes twice fires the second time",
-        "core/dst.py",
+        "core/time/dst.py",
         "            case Fold.FIRST:\n                return (utc - fold.before,)",
         "            case Fold.FIRST:\n                return (utc - fold.after,)",
         caught_by="tests/unit/core/test_dst.py",
     ),
     bug(
         "an interval leaves out a time",
-        "core/nominal.py",
+        "core/time/nominal.py",
         "Tick(self.origin + ((instant - self.origin) // every + 1) * every)",
         "Tick(self.origin + ((instant - self.origin) // every + 2) * every)",
     ),

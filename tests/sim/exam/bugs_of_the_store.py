@@ -53,7 +53,7 @@ BUGS = (
     ),
     bug(
         "a claim that is asked again is answered with nothing",
-        "store/executions.py",
+        "store/executions/executions.py",
         'rows = await self._database.read("claimed", request_id=request.id, worker=request.worker)',
         "rows = []",
         caught_by="tests/contract/test_claims.py",
@@ -81,7 +81,7 @@ BUGS = (
     ),
     bug(
         "cursor and runs are written in two transactions",
-        "engine/scheduler.py",
+        "engine/schedulers/scheduler.py",
         "return await self._schedules.fire(firings, now=now)",
         """import dataclasses
             moved = [dataclasses.replace(one, occurrences=(), replaces=False) for one in firings]
@@ -103,14 +103,14 @@ BUGS = (
     ),
     bug(
         "an idempotency key is not looked at",
-        "store/idempotency.py",
+        "store/access/idempotency.py",
         "if idempotency is None:\n        return None",
         "if True:\n        return None",
         caught_by="tests/contract/test_idempotency.py",
     ),
     bug(
         "an idempotency key is kept under the id of the run",
-        "store/enqueuing.py",
+        "store/queue/enqueue.py",
         "first = await first_answer(session, tenant_id, idempotency, [one.id for one in asked], now=now)",
         "key = idempotency and Idempotency(f'{idempotency.key}/{asked[0].id}', idempotency.fingerprint)\n"
         "    first = await first_answer(session, tenant_id, key, [one.id for one in asked], now=now)",
@@ -118,13 +118,13 @@ BUGS = (
     ),
     bug(
         "what shall run later runs now",
-        "store/enqueuing.py",
+        "store/queue/enqueue.py",
         "        one.due or now,\n        one.unique_key,",
         "        now,\n        one.unique_key,",
     ),
     bug(
         "a change of a job puts an old time back",
-        "store/jobs.py",
+        "store/jobs/jobs.py",
         'if job["next_run_time"] != change.expected_next_run_time:',
         "if False:",
         caught_by="tests/contract/test_stale_changes.py",
@@ -180,7 +180,7 @@ BUGS = (
     ),
     bug(
         "a tenant may have one more than its limit",
-        "store/claimer.py",
+        "store/queue/claimer.py",
         'left = left if row["room"] is None else max(0, row["room"])',
         'left = left if row["room"] is None else max(0, row["room"]) + 1',
         caught_by="tests/contract/test_tenant_limits.py",

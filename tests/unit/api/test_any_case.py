@@ -11,18 +11,18 @@ from msgspec import inspect
 
 from gnomon import Gnomon
 from gnomon.api import ROUTES
-from gnomon.api.lease_forms import Completion
-from gnomon.api.outcome_forms import outcome_of
-from gnomon.api.reading import Form
-from gnomon.core.choices import Choice
-from gnomon.core.lifecycle import Succeeded
-from gnomon.core.schedule_document import from_document
-from gnomon.core.workflow_forms import Strict
+from gnomon.api.forms.lease_forms import Completion
+from gnomon.api.forms.outcome_forms import outcome_of
+from gnomon.api.forms.reading import Form
+from gnomon.core.executions.lifecycle import Succeeded
+from gnomon.core.time.schedule_document import from_document
+from gnomon.core.values.choices import Choice
+from gnomon.core.workflows.forms import Strict
 from gnomon.errors import InvalidInput
-from gnomon.handlers.functions import Isolation
-from gnomon.handlers.http import HttpHandler
-from gnomon.handlers.http_payload import Payload as HttpPayload
-from gnomon.handlers.script_payload import Payload as ScriptPayload
+from gnomon.handlers.http.handler import HttpHandler
+from gnomon.handlers.http.payload import Payload as HttpPayload
+from gnomon.handlers.python.functions import Isolation
+from gnomon.handlers.script.payload import Payload as ScriptPayload
 from gnomon.settings import HandlerSettings
 
 NOON = "2030-01-01T12:00:00Z"

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gnomon.api import reading
-from gnomon.api.reading import document_of, read_json
-from gnomon.core.document import Document
+from gnomon.api.forms import reading
+from gnomon.api.forms.reading import document_of, read_json
+from gnomon.core.values.document import Document
 from gnomon.errors import GnomonError, InvalidInput
 
 TEXTS = st.text(st.sampled_from('ab:"\\{}[],-0\n\té\u2028\ud800\0'), max_size=6)

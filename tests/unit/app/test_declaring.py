@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from gnomon import Context, Gnomon, InvalidInput, RetryPolicy, Schedule
-from gnomon.app.job_function import JobFunction
-from gnomon.core.job import Delivery
-from gnomon.core.schedule import CronTiming, Interval, Misfire, Overlap
-from gnomon.handlers.functions import Isolation
+from gnomon.app.jobs.job_function import JobFunction
+from gnomon.core.jobs.job import Delivery
+from gnomon.core.time.schedule import CronTiming, Interval, Misfire, Overlap
+from gnomon.handlers.python.functions import Isolation
 
 
 @dataclass

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from gnomon.api.presence import Peer, Presence, origin_of
+from gnomon.api.serving.presence import Peer, Presence, origin_of
 from gnomon.app.door.doorman import Doorman
 from gnomon.app.door.watch import SOCKET_BYTES_MAX, Limits, Sighting, Traffic, Watch, Why
 from gnomon.errors import TooManyConnections

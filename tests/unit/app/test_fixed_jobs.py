@@ -12,9 +12,9 @@ from typing import Any, get_type_hints
 import pytest
 
 from gnomon import Gnomon, InvalidInput, RetryPolicy
-from gnomon.app.declaration import JobOptions
-from gnomon.app.fixed_job import FixedJob
-from gnomon.core.schedule import CronTiming
+from gnomon.app.jobs.declaration import JobOptions
+from gnomon.app.jobs.fixed_job import FixedJob
+from gnomon.core.time.schedule import CronTiming
 from tests.house.tree import ROOT
 
 URL = "https://api.example.com/v1/invoices"

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from gnomon.app.patience import patiently
+from gnomon.app.processes.patience import patiently
 from gnomon.errors import StoreRefused, StoreUnavailable
 
 PATIENCE = timedelta(milliseconds=150)

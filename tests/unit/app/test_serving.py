@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.app.serving import check_exposure, served
+from gnomon.app.processes.serving import check_exposure, served
 from gnomon.errors import InvalidInput
 from gnomon.settings import Settings
 from tests.postgres import free_port

@@ -6,8 +6,8 @@ from pathlib import Path
 from random import Random
 
 from campaign.report import Circumstances, Report, keep_circumstances, report_of
-from gnomon.core.ids import IdSource
-from gnomon.core.job import shard_of
+from gnomon.core.jobs.job import shard_of
+from gnomon.core.values.ids import IdSource
 from gnomon.proof.events import Elect, Expired, Refused
 from gnomon.proof.history import write
 from tests.unit.proof.story import NOON, Story, t

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gnomon.cli.crontab import Entry, read_crontab
+from gnomon.cli.files.crontab import Entry, read_crontab
 
 
 def read(text: str, *, has_user: bool = False) -> list[Entry]:

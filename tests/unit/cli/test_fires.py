@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from gnomon.cli.fires import FIRES_LOOKED_AT, FIRES_SHOWN, Fires, _read, come_and_go
+from gnomon.cli.files.fires import FIRES_LOOKED_AT, FIRES_SHOWN, Fires, _read, come_and_go
 
 START = datetime(2030, 1, 7, 9, tzinfo=UTC)  # A Monday.
 

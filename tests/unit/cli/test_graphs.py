@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from gnomon.cli.graphs import graph_of, svg_of
-from gnomon.cli.trees import tree_of
-from gnomon.core.graph import TASKS_MAX
+from gnomon.cli.output.graphs import graph_of, svg_of
+from gnomon.cli.output.trees import tree_of
+from gnomon.core.workflows.graph import TASKS_MAX
 
 CHAIN = [
     {"name": "a"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.cli.naming import name_filter
+from gnomon.cli.session.names import name_filter
 
 
 @pytest.mark.parametrize(

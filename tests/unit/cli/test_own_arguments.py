@@ -11,7 +11,7 @@ import pytest
 PROGRAM = """
 import sys
 from pathlib import Path
-from gnomon.cli.own_arguments import hide_secrets
+from gnomon.cli.session.own_arguments import hide_secrets
 print(hide_secrets(sys.argv))
 print(Path("/proc/self/cmdline").read_bytes())
 print(sys.argv)

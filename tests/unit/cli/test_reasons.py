@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from gnomon.cli.explaining import show_reasons
-from gnomon.cli.showing import Output
+from gnomon.cli.output.reasons import show_reasons
+from gnomon.cli.output.tables import Output
 
 RUN = "0198c5a2-0000-7000-8000-000000000001"
 LONG = {

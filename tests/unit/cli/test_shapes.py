@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gnomon.cli.shapes import difference, form_of, patch_of, wanted_shape
+from gnomon.cli.files.shapes import difference, form_of, patch_of, wanted_shape
 
 FORMS: list[dict[str, Any]] = [
     {"kind": "dummy"},

@@ -10,15 +10,15 @@ import pytest
 import yaml
 from rich.text import Text
 
-from gnomon.cli.applying import _show, changes_between
-from gnomon.cli.exits import line
-from gnomon.cli.graphs import graph_of, mermaid_of, svg_of
-from gnomon.cli.runs import _tell
-from gnomon.cli.showing import CELL_LENGTH_MIN, Output, _fitted, _short_time, show_many, show_one
-from gnomon.cli.steps import Action, Step
-from gnomon.cli.talking import Talk
-from gnomon.cli.terminal import Screen, json_text, printable, visible, yaml_text
-from gnomon.cli.trees import tree_of
+from gnomon.cli.commands.apply import _show, changes_between
+from gnomon.cli.commands.runs import _tell
+from gnomon.cli.files.steps import Action, Step
+from gnomon.cli.output.exits import line
+from gnomon.cli.output.graphs import graph_of, mermaid_of, svg_of
+from gnomon.cli.output.tables import CELL_LENGTH_MIN, Output, _fitted, _short_time, show_many, show_one
+from gnomon.cli.output.terminal import Screen, json_text, printable, visible, yaml_text
+from gnomon.cli.output.trees import tree_of
+from gnomon.cli.session.session import Talk
 from gnomon.client.remote.server import Server
 from gnomon.errors import InvalidInput
 

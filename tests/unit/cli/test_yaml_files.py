@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.cli.yaml_files import decode
+from gnomon.cli.files.yaml_files import decode
 from gnomon.errors import InvalidInput
 
 

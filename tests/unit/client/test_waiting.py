@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-from gnomon.client.waiting import Rooms
-from gnomon.core.execution import WorkerId
+from gnomon.client.executions.ends import Rooms
+from gnomon.core.executions.execution import WorkerId
 from gnomon.engine.service import Wakeup
 
 ADA, BOB = WorkerId("ada"), WorkerId("bob")

@@ -10,19 +10,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.api.lease_forms import Completion, LineOne, lease_answer, line_of
-from gnomon.api.outcome_forms import outcome_of
-from gnomon.client.leases import Handed
+from gnomon.api.forms.lease_forms import Completion, LineOne, lease_answer, line_of
+from gnomon.api.forms.outcome_forms import outcome_of
+from gnomon.client.executions.leases import Handed
 from gnomon.client.remote.line import BATCH_BYTES_MAX, ITEMS_MAX, batches
 from gnomon.client.remote.work_forms import Lease, completion_form, leased_of, line_form, revision_of
-from gnomon.core.document import Document
-from gnomon.core.execution import Failure, WorkerId
-from gnomon.core.job import Delivery
-from gnomon.core.lease import Leased
-from gnomon.core.lifecycle import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, TimedOut, after
-from gnomon.core.records import LogLevel, LogLine
-from gnomon.core.retry import RetryPolicy
-from gnomon.store.base import Decision
+from gnomon.core.executions.execution import Failure, WorkerId
+from gnomon.core.executions.lease import Leased
+from gnomon.core.executions.lifecycle import (
+    Cancelled,
+    Failed,
+    Outcome,
+    Released,
+    Snoozed,
+    Succeeded,
+    TimedOut,
+    after,
+)
+from gnomon.core.executions.records import LogLevel, LogLine
+from gnomon.core.jobs.job import Delivery
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.values.document import Document
+from gnomon.store.protocols.base import Decision
 from tests.unit.core.builders import NOON, leased
 
 WAITS = st.integers(0, 700_000).map(lambda seconds: timedelta(seconds=seconds))

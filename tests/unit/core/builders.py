@@ -8,14 +8,14 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import count
 from uuid import UUID
 
-from gnomon.core.document import Document
-from gnomon.core.execution import ExecutionId, WorkerId
-from gnomon.core.firing import plan
-from gnomon.core.job import DEFAULT_TENANT, Definition, Delivery, Job, JobId, JobStatus, Revision
-from gnomon.core.lease import Claim, Leased
-from gnomon.core.occurrence import Firing, Occurrence, SkipReason
-from gnomon.core.retry import RetryPolicy
-from gnomon.core.schedule import Schedule
+from gnomon.core.executions.execution import ExecutionId, WorkerId
+from gnomon.core.executions.lease import Claim, Leased
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Delivery, Job, JobId, JobStatus, Revision
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.schedules.firing import plan
+from gnomon.core.schedules.occurrence import Firing, Occurrence, SkipReason
+from gnomon.core.time.schedule import Schedule
+from gnomon.core.values.document import Document
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 JOB_ID = JobId(UUID("01890000-0000-7000-8000-000000000001"))

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.backfill import Existing, plan_backfill
-from gnomon.core.dst import Gap
-from gnomon.core.run_state import RunStatus
-from gnomon.core.schedule import CronTiming, Interval, Manual, Schedule
+from gnomon.core.runs.backfills import Existing, plan_backfill
+from gnomon.core.runs.state import RunStatus
+from gnomon.core.time.dst import Gap
+from gnomon.core.time.schedule import CronTiming, Interval, Manual, Schedule
 from gnomon.errors import InvalidInput
 from tests.unit.core.builders import DAY, HOUR, NOON, at
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 import pytest
 
-from gnomon.core.cron import MACROS, Cron, parse
+from gnomon.core.time.cron import MACROS, Cron, parse
 
 # 2026-01-01 is a Thursday.
 NEW_YEAR = datetime.fromisoformat("2026-01-01")

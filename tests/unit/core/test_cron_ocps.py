@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from gnomon.core.cron import parse
+from gnomon.core.time.cron import parse
 from gnomon.errors import InvalidCron
 
 # Each expression with times that it must name and times that it must not name.

@@ -17,9 +17,9 @@ from cronsim import CronSim, CronSimError
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gnomon.core import zones
-from gnomon.core.cron import parse
-from gnomon.core.dst import times
+from gnomon.core.time import zones
+from gnomon.core.time.cron import parse
+from gnomon.core.time.dst import times
 from gnomon.errors import InvalidCron
 from tests.unit.core.expressions import lists, words
 

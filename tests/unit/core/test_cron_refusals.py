@@ -7,8 +7,8 @@ from time import perf_counter
 
 import pytest
 
-from gnomon.core.cron import MACROS, parse
-from gnomon.core.dst import times
+from gnomon.core.time.cron import MACROS, parse
+from gnomon.core.time.dst import times
 from gnomon.errors import InvalidCron
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gnomon.core.cron import YEAR_MAX, YEAR_MIN, Cron, parse
+from gnomon.core.time.cron import YEAR_MAX, YEAR_MIN, Cron, parse
 from gnomon.errors import InvalidCron
 from tests.unit.core import oracle
 from tests.unit.core.expressions import expressions, expressions_with_years

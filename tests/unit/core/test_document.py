@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.document import (
+from gnomon.core.values.document import (
     DOCUMENT_BYTES_MAX,
     INTEGER_BITS_MAX,
     JSON,

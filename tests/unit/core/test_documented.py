@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.core.backfill import BackfillStatus, Existing
-from gnomon.core.dst import Fold, Gap
-from gnomon.core.execution import ExecutionStatus
-from gnomon.core.job import JobStatus
-from gnomon.core.lifecycle import EXECUTION_TRANSITIONS, JOB_TRANSITIONS, JobAction
-from gnomon.core.occurrence import SkipReason
-from gnomon.core.run_state import TASK_TRANSITIONS, RunStatus, TaskStatus
-from gnomon.core.schedule import CronTiming, Delayed, Interval, Misfire, Once, Overlap, Schedule, Timing
-from gnomon.core.schedule_document import to_document
-from gnomon.core.worker import WorkerStatus
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.executions.lifecycle import EXECUTION_TRANSITIONS, JOB_TRANSITIONS, JobAction
+from gnomon.core.jobs.job import JobStatus
+from gnomon.core.operations.workers import WorkerStatus
+from gnomon.core.runs.backfills import BackfillStatus, Existing
+from gnomon.core.runs.state import TASK_TRANSITIONS, RunStatus, TaskStatus
+from gnomon.core.schedules.occurrence import SkipReason
+from gnomon.core.time.dst import Fold, Gap
+from gnomon.core.time.schedule import CronTiming, Delayed, Interval, Misfire, Once, Overlap, Schedule, Timing
+from gnomon.core.time.schedule_document import to_document
 from tests.unit.core.builders import HOUR, MINUTE, NOON
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gnomon.core import zones
-from gnomon.core.cron import parse
-from gnomon.core.dst import CronTimes, Fold, Gap, times
+from gnomon.core.time import zones
+from gnomon.core.time.cron import parse
+from gnomon.core.time.dst import CronTimes, Fold, Gap, times
 from gnomon.errors import InvalidCron, InvalidTimezone
 from tests.unit.core.expressions import expressions
 

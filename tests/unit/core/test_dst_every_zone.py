@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 
-from gnomon.core import zones
-from gnomon.core.cron import parse
-from gnomon.core.dst import CronTimes, Fold, Gap
+from gnomon.core.time import zones
+from gnomon.core.time.cron import parse
+from gnomon.core.time.dst import CronTimes, Fold, Gap
 from tests.unit.core import oracle
 
 END = datetime(2038, 1, 1, tzinfo=UTC)

@@ -10,8 +10,8 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.core.cron import parse
-from gnomon.core.dst import KNOWN_TIMES_MAX, CronTimes, Fold, Gap, times
+from gnomon.core.time.cron import parse
+from gnomon.core.time.dst import KNOWN_TIMES_MAX, CronTimes, Fold, Gap, times
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 

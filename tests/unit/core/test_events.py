@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from uuid import UUID
 
-from gnomon.core.events import Event, EventType
+from gnomon.core.values.events import Event, EventType
 from tests.unit.core.builders import NOON
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from gnomon.core.execution import LIVE, ExecutionId, ExecutionStatus, Failure, NewExecution
+from gnomon.core.executions.execution import LIVE, ExecutionId, ExecutionStatus, Failure, NewExecution
 from gnomon.errors import InvalidInput
 from tests.unit.core.builders import JOB_ID
 

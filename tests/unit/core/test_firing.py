@@ -7,11 +7,11 @@ from datetime import date, timedelta
 
 import pytest
 
-from gnomon.core.dst import Gap
-from gnomon.core.execution import WaitsFor
-from gnomon.core.job import JobStatus
-from gnomon.core.occurrence import SkipReason
-from gnomon.core.schedule import CronTiming, Interval, Misfire, Once, Overlap, Schedule
+from gnomon.core.executions.execution import WaitsFor
+from gnomon.core.jobs.job import JobStatus
+from gnomon.core.schedules.occurrence import SkipReason
+from gnomon.core.time.dst import Gap
+from gnomon.core.time.schedule import CronTiming, Interval, Misfire, Once, Overlap, Schedule
 from tests.unit.core.builders import (
     DAY,
     HOUR,

@@ -11,12 +11,12 @@ from zoneinfo import ZoneInfo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.core import zones
-from gnomon.core.dst import Gap
-from gnomon.core.instants import MICROSECOND
-from gnomon.core.job import Job, JobStatus
-from gnomon.core.occurrence import Occurrence, SkipReason
-from gnomon.core.schedule import CronTiming, Interval, Misfire, Overlap, Schedule
+from gnomon.core.jobs.job import Job, JobStatus
+from gnomon.core.schedules.occurrence import Occurrence, SkipReason
+from gnomon.core.time import zones
+from gnomon.core.time.dst import Gap
+from gnomon.core.time.schedule import CronTiming, Interval, Misfire, Overlap, Schedule
+from gnomon.core.values.instants import MICROSECOND
 from tests.unit.core.builders import after_firing, job_with, step
 
 DOWNTIMES = [0, 1, 61, 101, 1440]

@@ -6,11 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from gnomon.core.execution import Failure, WaitsFor
-from gnomon.core.gates import gate, gate_of_fire, gate_of_retry, is_counted, slots
-from gnomon.core.job import Definition, JobId
-from gnomon.core.lifecycle import Failed, LeaseExpired, Outcome, Released, Snoozed, Succeeded, TimedOut, after
-from gnomon.core.schedule import Overlap, Schedule
+from gnomon.core.executions.execution import Failure, WaitsFor
+from gnomon.core.executions.gates import gate, gate_of_fire, gate_of_retry, is_counted, slots
+from gnomon.core.executions.lifecycle import (
+    Failed,
+    LeaseExpired,
+    Outcome,
+    Released,
+    Snoozed,
+    Succeeded,
+    TimedOut,
+    after,
+)
+from gnomon.core.jobs.job import Definition, JobId
+from gnomon.core.time.schedule import Overlap, Schedule
 from tests.unit.core.builders import JOB_ID, MINUTE, NOON, job_with, leased
 
 

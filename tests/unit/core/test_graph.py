@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.graph import check_acyclic, find_cycle
+from gnomon.core.workflows.graph import check_acyclic, find_cycle
 from gnomon.errors import InvalidDependency
 
 

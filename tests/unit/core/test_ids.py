@@ -10,7 +10,7 @@ from uuid import UUID, uuid5
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.ids import PLACE_MAX, IdSource, derived_id, first_id_of, named_id, uuid7
+from gnomon.core.values.ids import PLACE_MAX, IdSource, derived_id, first_id_of, named_id, uuid7
 from tests.unit.core.builders import NOON, SECOND
 
 MILLISECOND = timedelta(milliseconds=1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.instants import (
+from gnomon.core.values.instants import (
     INSTANT_MAX,
     INSTANT_MIN,
     MICROSECOND,

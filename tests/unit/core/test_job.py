@@ -10,9 +10,9 @@ from uuid import UUID
 
 import pytest
 
-from gnomon.core.ids import IdSource
-from gnomon.core.job import DEFAULT_TENANT, SHARDS, Definition, Delivery, JobId, NewJob, shard_of
-from gnomon.core.schedule import Schedule
+from gnomon.core.jobs.job import DEFAULT_TENANT, SHARDS, Definition, Delivery, JobId, NewJob, shard_of
+from gnomon.core.time.schedule import Schedule
+from gnomon.core.values.ids import IdSource
 from gnomon.errors import InvalidInput
 from tests.unit.core.builders import JOB_ID, NOON
 

@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from gnomon.core.execution import ExecutionId, ExecutionStatus, RecentRun, WorkerId
-from gnomon.core.job import JobStatus
-from gnomon.core.job_state import OF_RUNS, JobState, state_of
-from gnomon.core.run_state import RunStatus
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, RecentRun, WorkerId
+from gnomon.core.explain.job_state import OF_RUNS, JobState, state_of
+from gnomon.core.jobs.job import JobStatus
+from gnomon.core.runs.state import RunStatus
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=1)

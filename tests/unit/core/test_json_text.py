@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.json_text import parse_json
+from gnomon.core.values.json_text import parse_json
 from gnomon.errors import InvalidInput
 
 

@@ -6,12 +6,12 @@ from uuid import UUID
 
 import pytest
 
-from gnomon.core.execution import WorkerId
-from gnomon.core.job import DEFAULT_TENANT, Definition
-from gnomon.core.kinds import Kinds
-from gnomon.core.lease import Lane
-from gnomon.core.records import JobFilter
-from gnomon.core.worker import Registration
+from gnomon.core.executions.execution import WorkerId
+from gnomon.core.executions.lease import Lane
+from gnomon.core.executions.records import JobFilter
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.jobs.kinds import Kinds
+from gnomon.core.operations.workers import Registration
 from gnomon.errors import InvalidInput, KindDisabled, UnknownKind
 
 HERE = Kinds(frozenset({"http", "python", "script"}))

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.execution import LIVE, AttemptOutcome, ExecutionStatus, Failure, WaitsFor
-from gnomon.core.job import Delivery, JobStatus
-from gnomon.core.lease import Leased
-from gnomon.core.lifecycle import (
+from gnomon.core.executions.execution import LIVE, AttemptOutcome, ExecutionStatus, Failure, WaitsFor
+from gnomon.core.executions.lease import Leased
+from gnomon.core.executions.lifecycle import (
     EXECUTION_TRANSITIONS,
     JOB_TRANSITIONS,
     Cancelled,
@@ -30,8 +29,9 @@ from gnomon.core.lifecycle import (
     change_of,
     job_status_after,
 )
-from gnomon.core.retry import BACKOFF_MAX, RetryPolicy, backoff
-from gnomon.core.schedule import CronTiming, Schedule
+from gnomon.core.jobs.job import Delivery, JobStatus
+from gnomon.core.jobs.retry import BACKOFF_MAX, RetryPolicy, backoff
+from gnomon.core.time.schedule import CronTiming, Schedule
 from gnomon.errors import IllegalTransition
 from tests.unit.core.builders import HOUR, MINUTE, NOON, SECOND, job_with, leased
 

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.limits import ENQUEUE_BATCH_MAX, LOG_LINE_BYTES_MAX, check_batch, check_limit, cut_line
+from gnomon.core.values.limits import (
+    ENQUEUE_BATCH_MAX,
+    LOG_LINE_BYTES_MAX,
+    check_batch,
+    check_limit,
+    cut_line,
+)
 from gnomon.errors import InvalidInput
 
 

@@ -6,10 +6,10 @@ from datetime import date, timedelta
 
 import pytest
 
-from gnomon.core.dst import Gap
-from gnomon.core.job import JobStatus
-from gnomon.core.occurrence import SkipReason
-from gnomon.core.schedule import CronTiming, Interval, Misfire, Schedule
+from gnomon.core.jobs.job import JobStatus
+from gnomon.core.schedules.occurrence import SkipReason
+from gnomon.core.time.dst import Gap
+from gnomon.core.time.schedule import CronTiming, Interval, Misfire, Schedule
 from tests.unit.core.builders import (
     DAY,
     HOUR,

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.core.dst import Fold, Gap
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.nominal import Tick, Ticks, first_run, jitter_of, next_run, seed_of
-from gnomon.core.schedule import CronTiming, Delayed, Interval, Manual, Once, Schedule
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.time.dst import Fold, Gap
+from gnomon.core.time.nominal import Tick, Ticks, first_run, jitter_of, next_run, seed_of
+from gnomon.core.time.schedule import CronTiming, Delayed, Interval, Manual, Once, Schedule
 from tests.unit.core.builders import DAY, HOUR, JOB_ID, MINUTE, NOON, SECOND, at
 
 HOURLY = CronTiming("0 * * * *")

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from gnomon.core.execution import ExecutionId
-from gnomon.core.occurrence import Occurrence, SkipReason
+from gnomon.core.executions.execution import ExecutionId
+from gnomon.core.schedules.occurrence import Occurrence, SkipReason
 from tests.unit.core.builders import HOUR, NOON
 
 FIRED = {"execution_id": ExecutionId(UUID(int=1)), "due": NOON}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.core.overlap import Entry, entry
-from gnomon.core.schedule import Overlap
+from gnomon.core.schedules.overlap import Entry, entry
+from gnomon.core.time.schedule import Overlap
 
 
 @pytest.mark.parametrize("policy", Overlap)

@@ -6,10 +6,10 @@ from datetime import date, timedelta
 
 import pytest
 
-from gnomon.core.dst import Fold, Gap
-from gnomon.core.occurrence import SkipReason
-from gnomon.core.preview import Preview, preview
-from gnomon.core.schedule import CronTiming, Delayed, Interval, Once, Schedule
+from gnomon.core.schedules.occurrence import SkipReason
+from gnomon.core.schedules.preview import Preview, preview
+from gnomon.core.time.dst import Fold, Gap
+from gnomon.core.time.schedule import CronTiming, Delayed, Interval, Once, Schedule
 from gnomon.errors import InvalidInput
 from tests.unit.core.builders import DAY, HOUR, MINUTE, NOON, at
 

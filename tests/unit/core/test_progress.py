@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.core.document import JSON, Document
-from gnomon.core.progress import after
-from gnomon.core.reference import Comparison, Condition, Reference, Source
-from gnomon.core.run_events import (
+from gnomon.core.runs.decisions import after
+from gnomon.core.runs.events import (
     Approve,
     Arrived,
     Cancel,
@@ -31,9 +29,19 @@ from gnomon.core.run_events import (
     State,
     Succeed,
 )
-from gnomon.core.run_state import RunStatus, TaskStatus
-from gnomon.core.trigger_rule import TriggerRule
-from gnomon.core.workflow import NESTING_MAX, Approval, AwaitEvent, FailureStrategy, Plan, SubDag, Workflow
+from gnomon.core.runs.state import RunStatus, TaskStatus
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.workflows.references import Comparison, Condition, Reference, Source
+from gnomon.core.workflows.trigger_rules import TriggerRule
+from gnomon.core.workflows.workflow import (
+    NESTING_MAX,
+    Approval,
+    AwaitEvent,
+    FailureStrategy,
+    Plan,
+    SubDag,
+    Workflow,
+)
 from gnomon.errors import IllegalTransition, InvalidInput
 from tests.unit.core.builders import HOUR, NOON
 from tests.unit.core.workflows import Bench, over, plan_of, task

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.core.document import Document
-from gnomon.core.run_events import (
+from gnomon.core.runs.events import (
     Approve,
     Arrived,
     Cancel,
@@ -28,9 +27,10 @@ from gnomon.core.run_events import (
     Started,
     Succeed,
 )
-from gnomon.core.run_state import RunStatus, TaskStatus
-from gnomon.core.trigger_rule import Ending, TriggerRule
-from gnomon.core.workflow import Approval, AwaitEvent, FailureStrategy, Plan, Task
+from gnomon.core.runs.state import RunStatus, TaskStatus
+from gnomon.core.values.document import Document
+from gnomon.core.workflows.trigger_rules import Ending, TriggerRule
+from gnomon.core.workflows.workflow import Approval, AwaitEvent, FailureStrategy, Plan, Task
 from gnomon.errors import IllegalTransition
 from tests.unit.core.workflow_oracle import Oracle, Refused
 from tests.unit.core.workflows import Bench, over, plan_of, result_is, task

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.document import JSON
-from gnomon.core.reference import Comparison, Condition, Reference, Source, Unresolved, references
-from gnomon.core.rendering import rendered
+from gnomon.core.values.document import JSON
+from gnomon.core.workflows.references import Comparison, Condition, Reference, Source, Unresolved, references
+from gnomon.core.workflows.rendering import rendered
 from gnomon.errors import InvalidInput
 
 RESULT: JSON = {"n": 3, "text": "abc", "yes": True, "rows": [1, {"x": None}], "a.b": "dotted"}

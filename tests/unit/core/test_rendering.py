@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.document import DOCUMENT_BYTES_MAX, JSON, Document
-from gnomon.core.reference import Reference, Source
-from gnomon.core.release import FAN_OUT_BYTES_MAX, ITEM_BYTES_MIN, RELEASE_BYTES_MAX
-from gnomon.core.rendering import rendered
-from gnomon.core.run_events import Started
-from gnomon.core.run_state import TaskStatus
-from gnomon.core.workflow import AwaitEvent, FanOut, SubDag
+from gnomon.core.runs.events import Started
+from gnomon.core.runs.releases import FAN_OUT_BYTES_MAX, ITEM_BYTES_MIN, RELEASE_BYTES_MAX
+from gnomon.core.runs.state import TaskStatus
+from gnomon.core.values.document import DOCUMENT_BYTES_MAX, JSON, Document
+from gnomon.core.workflows.references import Reference, Source
+from gnomon.core.workflows.rendering import rendered
+from gnomon.core.workflows.workflow import AwaitEvent, FanOut, SubDag
 from gnomon.errors import PayloadTooLarge
 from tests.unit.core.workflows import Bench, plan_of, task
 

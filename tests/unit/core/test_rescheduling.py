@@ -11,13 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.firing import plan
-from gnomon.core.job import Job, JobStatus
-from gnomon.core.lifecycle import JOB_TRANSITIONS, JobAction
-from gnomon.core.nominal import Ticks, seed_of
-from gnomon.core.occurrence import Firing, Occurrence, SkipReason
-from gnomon.core.rescheduling import SETTLING, course_after, course_of_new, is_behind, settled, since
-from gnomon.core.schedule import CronTiming, Delayed, Interval, Manual, Misfire, Once, Schedule
+from gnomon.core.executions.lifecycle import JOB_TRANSITIONS, JobAction
+from gnomon.core.jobs.job import Job, JobStatus
+from gnomon.core.schedules.firing import plan
+from gnomon.core.schedules.occurrence import Firing, Occurrence, SkipReason
+from gnomon.core.schedules.rescheduling import (
+    SETTLING,
+    course_after,
+    course_of_new,
+    is_behind,
+    settled,
+    since,
+)
+from gnomon.core.time.nominal import Ticks, seed_of
+from gnomon.core.time.schedule import CronTiming, Delayed, Interval, Manual, Misfire, Once, Schedule
 from gnomon.errors import InvalidCron
 from tests.unit.core.builders import (
     HOUR,

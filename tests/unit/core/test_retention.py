@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from gnomon.core.execution import LIVE, ExecutionStatus
-from gnomon.core.retention import (
+from gnomon.core.executions.execution import LIVE, ExecutionStatus
+from gnomon.core.executions.retention import (
     Month,
     RetentionPolicy,
     all_droppable_before,

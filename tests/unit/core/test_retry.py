@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.retry import Backoff, RetryPolicy, backoff, from_document, to_document
+from gnomon.core.jobs.retry import Backoff, RetryPolicy, backoff, from_document, to_document
 from gnomon.errors import InvalidInput
 from tests.unit.core.builders import HOUR, MINUTE, SECOND
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from gnomon.core.schedule import (
+from gnomon.core.time.schedule import (
     CronTiming,
     Delayed,
     Interval,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.core.dst import Fold, Gap
-from gnomon.core.schedule import CronTiming, Delayed, Interval, Manual, Misfire, Once, Overlap, Schedule
-from gnomon.core.schedule_document import from_document, to_document
+from gnomon.core.time.dst import Fold, Gap
+from gnomon.core.time.schedule import CronTiming, Delayed, Interval, Manual, Misfire, Once, Overlap, Schedule
+from gnomon.core.time.schedule_document import from_document, to_document
 from gnomon.errors import InvalidInput
 from tests.unit.core.builders import MINUTE, NOON
 

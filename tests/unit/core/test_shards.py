@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.core.job import SHARDS
-from gnomon.core.shards import NOBODY, STAY, Division, HeldShard, Moves, ShardLease, rebalance
+from gnomon.core.jobs.job import SHARDS
+from gnomon.core.operations.shards import NOBODY, STAY, Division, HeldShard, Moves, ShardLease, rebalance
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 LEASE = timedelta(seconds=20)

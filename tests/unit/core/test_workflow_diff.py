@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.workflow_diff import FieldDiff, diff
+from gnomon.core.workflows.diff import FieldDiff, diff
 
 ETL: dict[str, Any] = {
     "name": "etl",

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from gnomon.core.document import Document
-from gnomon.core.reference import Comparison
-from gnomon.core.schedule import CronTiming, Interval, Manual
-from gnomon.core.trigger_rule import TriggerRule
-from gnomon.core.workflow import Approval, AwaitEvent, Execute, FailureStrategy, Plan, SubDag
-from gnomon.core.workflow_document import read_dag, read_workflow
+from gnomon.core.time.schedule import CronTiming, Interval, Manual
+from gnomon.core.values.document import Document
+from gnomon.core.workflows.document import read_dag, read_workflow
+from gnomon.core.workflows.references import Comparison
+from gnomon.core.workflows.trigger_rules import TriggerRule
+from gnomon.core.workflows.workflow import Approval, AwaitEvent, Execute, FailureStrategy, Plan, SubDag
 from gnomon.errors import InvalidDag, InvalidInput
 
 ETL = """

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.graph import EDGES_MAX, TASKS_MAX, Graph, GraphLimits
+from gnomon.core.workflows.graph import EDGES_MAX, TASKS_MAX, Graph, GraphLimits
 from gnomon.errors import InvalidDag, InvalidInput
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.core.document import JSON
-from gnomon.core.workflow import Plan
-from gnomon.core.workflow_document import read_dag, read_workflow
+from gnomon.core.values.document import JSON
+from gnomon.core.workflows.document import read_dag, read_workflow
+from gnomon.core.workflows.workflow import Plan
 from gnomon.errors import InvalidInput
 
 OVER: JSON = {"over": "${config.l}"}

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from gnomon.core import zones
+from gnomon.core.time import zones
 from gnomon.errors import InvalidTimezone
 
 

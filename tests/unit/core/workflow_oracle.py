@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gnomon.core.document import Document
-from gnomon.core.run_events import (
+from gnomon.core.runs.events import (
     Approve,
     Arrived,
     Cancel,
@@ -23,7 +22,8 @@ from gnomon.core.run_events import (
     Started,
     Succeed,
 )
-from gnomon.core.workflow import Approval, AwaitEvent, Plan
+from gnomon.core.values.document import Document
+from gnomon.core.workflows.workflow import Approval, AwaitEvent, Plan
 
 GOOD, BAD = {"COMPLETED"}, {"FAILED", "CANCELLED", "UPSTREAM_FAILED"}
 ENDED = GOOD | BAD | {"SKIPPED"}

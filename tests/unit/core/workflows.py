@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gnomon.core.document import JSON, Document
-from gnomon.core.job import Definition
-from gnomon.core.progress import after
-from gnomon.core.reference import Comparison, Condition, Reference, Source
-from gnomon.core.run_events import Changes, Ended, Event, Needs, Release, Started, State
-from gnomon.core.run_state import SWEPT, RunState, TaskState, TaskStatus, born
-from gnomon.core.trigger_rule import TriggerRule
-from gnomon.core.workflow import Execute, FailureStrategy, FanOut, Plan, Task, Work, Workflow
+from gnomon.core.jobs.job import Definition
+from gnomon.core.runs.decisions import after
+from gnomon.core.runs.events import Changes, Ended, Event, Needs, Release, Started, State
+from gnomon.core.runs.state import SWEPT, RunState, TaskState, TaskStatus, born
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.workflows.references import Comparison, Condition, Reference, Source
+from gnomon.core.workflows.trigger_rules import TriggerRule
+from gnomon.core.workflows.workflow import Execute, FailureStrategy, FanOut, Plan, Task, Work, Workflow
 from tests.unit.core.builders import NOON
 
 

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 import pytest
 
 from gnomon.errors import InvalidInput
-from gnomon.handlers.addresses import Allowed, why_forbidden
+from gnomon.handlers.http.addresses import Allowed, why_forbidden
 
 # The first and the last address of each network in the IANA special-purpose registries that is not global,
 # and the values that `ipaddress` of some Python releases calls global.

@@ -13,10 +13,10 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from gnomon.core.document import JSON
+from gnomon.core.values.document import JSON
 from gnomon.errors import InvalidInput
-from gnomon.handlers.arguments import as_json, signature_of
 from gnomon.handlers.base import Context, JobFailed
+from gnomon.handlers.python.arguments import as_json, signature_of
 
 
 class Colour(Enum):

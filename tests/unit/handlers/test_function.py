@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from gnomon.core.document import JSON
+from gnomon.core.values.document import JSON
 from gnomon.errors import InvalidInput
 from gnomon.handlers.base import Context, JobFailed, NotHere, Snooze, Stopped
-from gnomon.handlers.function import FunctionHandler
-from gnomon.handlers.functions import Functions
+from gnomon.handlers.python.functions import Functions
+from gnomon.handlers.python.handler import FunctionHandler
 from gnomon.settings import HandlerSettings
 from tests.attempts import FakeAttendant, a_payload, an_attempt
 

@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from gnomon.core.document import JSON, Document
-from gnomon.core.limits import RESULT_BYTES_MAX
+from gnomon.core.values.document import JSON, Document
+from gnomon.core.values.limits import RESULT_BYTES_MAX
 from gnomon.errors import InvalidInput
-from gnomon.handlers.http import HttpHandler
-from gnomon.handlers.http_answer import Answer
-from gnomon.handlers.http_guard import target_of
+from gnomon.handlers.http.answer import Answer
+from gnomon.handlers.http.guard import target_of
+from gnomon.handlers.http.handler import HttpHandler
 from gnomon.settings import HandlerSettings
 from tests.attempts import a_payload
 

@@ -8,7 +8,7 @@ from itertools import chain
 
 import pytest
 
-from gnomon.core.limits import LOG_LINE_BYTES_MAX
+from gnomon.core.values.limits import LOG_LINE_BYTES_MAX
 from gnomon.handlers.lines import LINES_AT_ONCE, Budget, Lines, keep_lines
 
 

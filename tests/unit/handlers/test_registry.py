@@ -7,8 +7,8 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from gnomon.core.document import JSON, Document
-from gnomon.core.job import Definition
+from gnomon.core.jobs.job import Definition
+from gnomon.core.values.document import JSON, Document
 from gnomon.errors import InvalidInput
 from gnomon.handlers.base import Context, NotHere
 from gnomon.handlers.discovery import GROUP, discover, installed_kinds

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from gnomon.errors import InvalidInput
-from gnomon.handlers.script import ScriptHandler
+from gnomon.handlers.script.handler import ScriptHandler
 from gnomon.settings import HandlerSettings
 
 handler = ScriptHandler(HandlerSettings())

@@ -8,13 +8,13 @@ from typing import cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.core.dst import Fold, Gap
-from gnomon.core.instants import MICROSECOND
-from gnomon.core.job import Delivery, JobStatus
-from gnomon.core.lifecycle import DeadReason
-from gnomon.core.occurrence import Firing, SkipReason
-from gnomon.core.retry import RetryPolicy
-from gnomon.core.schedule import CronTiming, Interval, Misfire, Overlap, Schedule
+from gnomon.core.executions.lifecycle import DeadReason
+from gnomon.core.jobs.job import Delivery, JobStatus
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.schedules.occurrence import Firing, SkipReason
+from gnomon.core.time.dst import Fold, Gap
+from gnomon.core.time.schedule import CronTiming, Interval, Misfire, Overlap, Schedule
+from gnomon.core.values.instants import MICROSECOND
 from gnomon.proof import ledger
 from gnomon.proof.checker import check
 from gnomon.proof.events import AnyEvent, Enqueue, FaultBegin, FaultEnd, Fire, Read, SchedSet, Skip

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.core.dst import Fold, Gap
-from gnomon.core.nominal import Tick, Ticks
-from gnomon.core.schedule import CronTiming, Delayed, Interval, Once, Schedule
+from gnomon.core.time.dst import Fold, Gap
+from gnomon.core.time.nominal import Tick, Ticks
+from gnomon.core.time.schedule import CronTiming, Delayed, Interval, Once, Schedule
 from gnomon.errors import InvalidCron
 from gnomon.proof.events import SchedSet
 from gnomon.proof.targets import Target, is_closed, targets

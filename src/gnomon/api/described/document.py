@@ -15,8 +15,8 @@ from gnomon.api.described.call import Told
 from gnomon.api.described.field import Field, word
 from gnomon.api.described.schemas import components, example_of, schema_of
 from gnomon.api.described.tables import CALLS, FIELDS, PARAMETERS, READ_LATER, SECTIONS, SHAPES
-from gnomon.api.failures import Envelope
-from gnomon.api.policy import Policy
+from gnomon.api.serving.failures import Envelope
+from gnomon.api.serving.policy import Policy
 
 KEY = "api_key"
 OURS = frozenset({"request", "socket", "data", "return"})

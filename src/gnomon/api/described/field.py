@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from gnomon.core.document import DOCUMENT_BYTES_MAX, NAME_LENGTH_MAX
-from gnomon.core.instants import seconds_of
+from gnomon.core.values.document import DOCUMENT_BYTES_MAX, NAME_LENGTH_MAX
+from gnomon.core.values.instants import seconds_of
 
 # Nothing but the size of a body, or what was stored before, bounds the value.
 UNBOUNDED = {"x-gnomon-unbounded": True}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnomon.api.call import IDEMPOTENCY_KEY, IF_MATCH
 from gnomon.api.described.field import NUMBER_MAX, Field, text, whole
-from gnomon.api.edge import ID_LENGTH_MAX
-from gnomon.api.failures import RETRY_AFTER_CROWD_SECONDS
-from gnomon.api.rates import WINDOW_SECONDS
-from gnomon.core.idempotency import KEY_LENGTH_MAX
+from gnomon.api.serving.call import IDEMPOTENCY_KEY, IF_MATCH
+from gnomon.api.serving.edge import ID_LENGTH_MAX
+from gnomon.api.serving.failures import RETRY_AFTER_CROWD_SECONDS
+from gnomon.api.serving.rates import WINDOW_SECONDS
+from gnomon.core.values.idempotency import KEY_LENGTH_MAX
 
 _ENDS_MAX = 2**53 - 1
 

@@ -10,11 +10,11 @@ from uuid import UUID
 import msgspec
 
 from gnomon import errors
-from gnomon.api.described import recurring as often
 from gnomon.api.described.call import Refusal, Told
 from gnomon.api.described.headers import RATED, referred
-from gnomon.api.failures import RouteNotFound, envelope_of, headers_of
-from gnomon.api.policy import Policy
+from gnomon.api.described.resources import recurring as often
+from gnomon.api.serving.failures import RouteNotFound, envelope_of, headers_of
+from gnomon.api.serving.policy import Policy
 from gnomon.errors import GnomonError
 
 _JOB, _EXECUTION = UUID(often.JOB), UUID(often.EXECUTION)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gnomon.api.described import (
+from gnomon.api.described.call import Calls
+from gnomon.api.described.field import Fields, Rows, name, uuid, word
+from gnomon.api.described.resources import (
     access,
     calendars,
     dag_runs,
@@ -15,13 +17,9 @@ from gnomon.api.described import (
     workers,
     workflows,
 )
-from gnomon.api.described import (
-    recurring as often,
-)
-from gnomon.api.described.call import Calls
-from gnomon.api.described.field import Fields, Rows, name, uuid, word
-from gnomon.core.execution import ExecutionStatus
-from gnomon.core.workflow_forms import TaskForm
+from gnomon.api.described.resources import recurring as often
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.workflows.forms import TaskForm
 
 _ROOMS = (jobs, schedules, calendars, runs, executions, workflows, dag_runs, workers, leases, access, system)
 

@@ -9,7 +9,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from gnomon.api.presence import Peer, Presence
+from gnomon.api.serving.presence import Peer, Presence
 from gnomon.app.door import sockets
 from gnomon.app.door.sockets import Door
 from gnomon.app.door.watch import WHILE_BUSY, Guest, Limits, Sighting, Traffic, Watch, Why

@@ -16,7 +16,7 @@ from fcntl import ioctl
 from termios import TIOCOUTQ
 from typing import NamedTuple
 
-from gnomon.api.presence import Peer
+from gnomon.api.serving.presence import Peer
 from gnomon.app.door.watch import Traffic
 
 FOLDER = "/proc/self/fd"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from gnomon.api.presence import Peer, origin_of
+from gnomon.api.serving.presence import Peer, origin_of
 from gnomon.settings import ApiSettings
 
 # What may arrive on a WebSocket: pings and pongs. Its client has nothing to say, and the server keeps a

@@ -20,7 +20,7 @@ from gnomon.client.remote.wire import (
     trusted,
     unreachable,
 )
-from gnomon.core.limits import PAGE_LIMIT_MAX
+from gnomon.core.values.limits import PAGE_LIMIT_MAX
 from gnomon.errors import GnomonError, ServerRefused, ServerUnreachable
 
 PATIENCE_SECONDS = 30.0

@@ -1,4 +1,4 @@
-"""The worker protocol as a worker writes and reads it. The server's side is api/lease_forms.py."""
+"""The worker protocol as a worker writes and reads it. The server's side is api/forms/lease_forms.py."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from uuid import UUID
 
 import msgspec
 
-from gnomon.core.document import Document
-from gnomon.core.execution import AttemptOutcome, ExecutionId, WorkerId
-from gnomon.core.instants import instant_text, seconds_of
-from gnomon.core.job import Definition, Delivery, JobId, Revision, TenantId
-from gnomon.core.lease import Claim, Leased
-from gnomon.core.lifecycle import DeadReason
-from gnomon.core.records import Checkpoint, LogLine
-from gnomon.core.retry import CRASH_LIMIT, Backoff, RetryPolicy
-from gnomon.core.schedule_document import from_kept
-from gnomon.core.worker import Registration, Worker, WorkerStatus
-from gnomon.store.base import Decision
+from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, WorkerId
+from gnomon.core.executions.lease import Claim, Leased
+from gnomon.core.executions.lifecycle import DeadReason
+from gnomon.core.executions.records import Checkpoint, LogLine
+from gnomon.core.jobs.job import Definition, Delivery, JobId, Revision, TenantId
+from gnomon.core.jobs.retry import CRASH_LIMIT, Backoff, RetryPolicy
+from gnomon.core.operations.workers import Registration, Worker, WorkerStatus
+from gnomon.core.time.schedule_document import from_kept
+from gnomon.core.values.document import Document
+from gnomon.core.values.instants import instant_text, seconds_of
+from gnomon.store.protocols.base import Decision
 
 
 class Retry(msgspec.Struct):

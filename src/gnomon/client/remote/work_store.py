@@ -35,11 +35,11 @@ from gnomon.client.remote.work_forms import (
     revision_of,
     worker_of,
 )
-from gnomon.core.execution import ExecutionId, WorkerId
-from gnomon.core.job import Revision
-from gnomon.core.lease import Claim, ClaimRequest, Leased, Renewed
-from gnomon.core.records import Checkpoint, LogLine
-from gnomon.core.worker import Registration, Worker
+from gnomon.core.executions.execution import ExecutionId, WorkerId
+from gnomon.core.executions.lease import Claim, ClaimRequest, Leased, Renewed
+from gnomon.core.executions.records import Checkpoint, LogLine
+from gnomon.core.jobs.job import Revision
+from gnomon.core.operations.workers import Registration, Worker
 from gnomon.errors import (
     LeaseLost,
     ServerRefused,
@@ -48,7 +48,7 @@ from gnomon.errors import (
     WorkerNotFound,
     WorkerOfAnotherKey,
 )
-from gnomon.store.base import Applied, Decision, Handover
+from gnomon.store.protocols.base import Applied, Decision, Handover
 
 # A claim that finds nothing waits for so long at the server. A drain waits for it, so it is not longer.
 WAIT = timedelta(seconds=3)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from gnomon.core.execution import AttemptOutcome, ExecutionStatus
+from gnomon.core.executions.execution import AttemptOutcome, ExecutionStatus
 from gnomon.proof import events
 from gnomon.proof.faults import FINAL
 from gnomon.testing.sim.story import Story

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gnomon.client import Ask, Client
-from gnomon.client.surroundings import Surroundings
-from gnomon.core.calendars import Calendar
-from gnomon.core.execution import ExecutionId
-from gnomon.core.idempotency import Idempotency
-from gnomon.core.ids import IdSource
-from gnomon.core.job import DEFAULT_TENANT, JobId
+from gnomon.client.context import Surroundings
+from gnomon.core.executions.execution import ExecutionId
+from gnomon.core.jobs.job import DEFAULT_TENANT, JobId
+from gnomon.core.time.calendars import Calendar
+from gnomon.core.values.idempotency import Idempotency
+from gnomon.core.values.ids import IdSource
 from gnomon.errors import GnomonError, StoreUnavailable
 from gnomon.proof import events
 from gnomon.store.sql_store import SqlStore

@@ -8,11 +8,11 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from gnomon.client import Client
-from gnomon.client.runs import NamedTask
-from gnomon.core.dag import Run, RunId
-from gnomon.core.idempotency import Idempotency
-from gnomon.core.job import JobId
-from gnomon.core.run_state import TaskStatus
+from gnomon.client.workflows.runs import NamedTask
+from gnomon.core.jobs.job import JobId
+from gnomon.core.runs.state import TaskStatus
+from gnomon.core.values.idempotency import Idempotency
+from gnomon.core.workflows.dag import Run, RunId
 from gnomon.errors import GnomonError, StoreUnavailable
 from gnomon.proof import events
 from gnomon.testing.sim.flow_workload import redrawn

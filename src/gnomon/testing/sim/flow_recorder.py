@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from gnomon.core.dag import Dag, DagChange, NewDag, task_revision
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.run_events import name_of
-from gnomon.core.workflow import Execute, Task
-from gnomon.core.workflow_document import read_workflow
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.runs.events import name_of
+from gnomon.core.workflows.dag import Dag, DagChange, NewDag, task_revision
+from gnomon.core.workflows.document import read_workflow
+from gnomon.core.workflows.workflow import Execute, Task
 from gnomon.proof import events
 from gnomon.testing.sim.network import Call
 from gnomon.testing.sim.notes import Note

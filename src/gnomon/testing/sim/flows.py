@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from gnomon.core.document import JSON
+from gnomon.core.values.document import JSON
 from gnomon.testing.sim.behaviour import KIND, Behaviour
 
 # What an approval, or a person who mends, says in place of a result.

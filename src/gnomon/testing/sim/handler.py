@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gnomon.core.document import JSON
+from gnomon.core.values.document import JSON
 from gnomon.errors import LeaseLost
 from gnomon.handlers.base import Context, JobFailed, Snooze
 from gnomon.testing.sim.behaviour import KIND, Behaviour

@@ -8,12 +8,11 @@ from datetime import datetime, timedelta
 import msgspec
 
 from gnomon.client import Draft
-from gnomon.core.calendars import Calendar
-from gnomon.core.document import Document
-from gnomon.core.dst import Fold, Gap
-from gnomon.core.job import DEFAULT_TENANT, Definition, Delivery, JobId
-from gnomon.core.retry import RetryPolicy
-from gnomon.core.schedule import (
+from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Delivery, JobId
+from gnomon.core.jobs.retry import RetryPolicy
+from gnomon.core.time.calendars import Calendar
+from gnomon.core.time.dst import Fold, Gap
+from gnomon.core.time.schedule import (
     CronTiming,
     Delayed,
     Interval,
@@ -24,6 +23,7 @@ from gnomon.core.schedule import (
     Schedule,
     Timing,
 )
+from gnomon.core.values.document import Document
 from gnomon.testing.sim.behaviour import KIND
 from gnomon.testing.sim.scenario import JobSpec
 

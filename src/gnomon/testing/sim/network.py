@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, NamedTuple, Protocol, cast
 
 from gnomon.errors import StoreUnavailable
-from gnomon.store.base import (
+from gnomon.store.protocols.base import (
     CalendarStore,
     CheckpointStore,
     DeadLetterStore,
@@ -29,7 +29,7 @@ from gnomon.store.base import (
     UpkeepStore,
     WorkerStore,
 )
-from gnomon.store.workflows import DagStore, RunStore, WorkflowStore
+from gnomon.store.protocols.workflows import DagStore, RunStore, WorkflowStore
 from gnomon.testing.sim.loop import STRAND, Strand, VirtualLoop
 
 # How long a caller waits for an answer that does not come, in seconds.

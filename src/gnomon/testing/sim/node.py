@@ -10,18 +10,18 @@ from contextvars import Context, ContextVar, copy_context
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from gnomon.app.assembly import Assembly, EngineOptions
-from gnomon.app.worker_parts import MakeHeartbeat, WorkerOptions
-from gnomon.core.execution import WorkerId
-from gnomon.core.ids import IdSource
-from gnomon.core.worker import Registration
+from gnomon.app.processes.assembly import Assembly, EngineOptions
+from gnomon.app.processes.worker_parts import MakeHeartbeat, WorkerOptions
+from gnomon.core.executions.execution import WorkerId
+from gnomon.core.operations.workers import Registration
+from gnomon.core.values.ids import IdSource
 from gnomon.engine.clock import StoreClock
 from gnomon.engine.node import Node
-from gnomon.engine.notebook import Capture, Notebook
 from gnomon.engine.service import Service, Stopping, drive
+from gnomon.engine.workers.notebook import Capture, Notebook
 from gnomon.errors import StoreUnavailable
 from gnomon.proof.events import source_of
-from gnomon.store.hints import LocalHints, Topic
+from gnomon.store.databases.hints import LocalHints, Topic
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing.sim.loop import STRAND, Strand
 from gnomon.testing.sim.network import Line, RemoteStore
@@ -177,7 +177,7 @@ class Boot:
         )
         return WorkerOptions(registration, handlers, drain=timedelta(seconds=spec.drain))
 
-    # The ways of a simulated process: see app/worker_parts.py
+    # The ways of a simulated process: see app/processes/worker_parts.py
 
     def beat(self, make: MakeHeartbeat, services: list[Service], stack: AsyncExitStack) -> Callable[[], None]:
         heartbeat, stopping = make(self.store), Stopping()

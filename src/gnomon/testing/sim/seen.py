@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from gnomon.core.firing import FIRST_INSTANT
-from gnomon.core.job import TenantId
+from gnomon.core.jobs.job import TenantId
+from gnomon.core.schedules.firing import FIRST_INSTANT
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from gnomon.core.execution import Execution
+from gnomon.core.executions.execution import Execution
 from gnomon.engine.telemetry import What
 from gnomon.proof.events import AnyEvent
 from gnomon.testing.sim.scenario import Scenario

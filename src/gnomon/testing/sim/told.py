@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Any
 
-from gnomon.core.execution import AttemptOutcome, ExecutionStatus
-from gnomon.core.job import Definition, Job
-from gnomon.core.lifecycle import Change, DeadReason
-from gnomon.core.nominal import seed_of
-from gnomon.core.occurrence import Firing, Occurrence
-from gnomon.core.schedule import CronTiming, Delayed, Interval, Manual, Once
+from gnomon.core.executions.execution import AttemptOutcome, ExecutionStatus
+from gnomon.core.executions.lifecycle import Change, DeadReason
+from gnomon.core.jobs.job import Definition, Job
+from gnomon.core.schedules.occurrence import Firing, Occurrence
+from gnomon.core.time.nominal import seed_of
+from gnomon.core.time.schedule import CronTiming, Delayed, Interval, Manual, Once
 from gnomon.proof import events
 
 _AGAIN: dict[AttemptOutcome, type[events.Change]] = {

@@ -11,19 +11,19 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
-from gnomon.core.execution import Execution
-from gnomon.core.job import DEFAULT_TENANT
-from gnomon.core.limits import PAGE_LIMIT_MAX
-from gnomon.core.records import ExecutionFilter
+from gnomon.core.executions.execution import Execution
+from gnomon.core.executions.records import ExecutionFilter
+from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.values.limits import PAGE_LIMIT_MAX
 from gnomon.engine.telemetry import Happening, What
 from gnomon.handlers.registry import Registry
 from gnomon.proof import events
 from gnomon.proof.events import Event
-from gnomon.store.hints import Topic
-from gnomon.store.migrate import migrate
-from gnomon.store.one_thread import Here
+from gnomon.store.databases.hints import Topic
+from gnomon.store.databases.one_thread import Here
+from gnomon.store.databases.sqlite import MEMORY, SqliteDatabase
+from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
-from gnomon.store.sqlite import MEMORY, SqliteDatabase
 from gnomon.testing.sim.chance import Chance
 from gnomon.testing.sim.clients import Clients
 from gnomon.testing.sim.handler import SimulatedHandler

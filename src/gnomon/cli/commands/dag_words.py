@@ -1,0 +1,66 @@
+"""How workflows are named at a terminal, and how changes of them are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import typer
+
+from gnomon.cli.commands.apply import changes_between
+from gnomon.cli.output.tables import Output
+from gnomon.cli.session.names import dag_names, did_you_mean, guessing
+from gnomon.cli.session.session import Talk, is_id
+from gnomon.core.values.document import Document
+from gnomon.errors import DagNotFound, InvalidInput
+
+Dag = Annotated[
+    str, typer.Argument(metavar="DAG", help="The name of a workflow, or its id.", autocompletion=dag_names)
+]
+
+
+def dag_id_of(talk: Talk, word: str) -> str:
+    """From a name or an id to an id. Raises DagNotFound."""
+    if is_id(word):
+        return word
+    found = talk.server.get("/v1/dags", name=word)["dags"]
+    if not found:
+        raise guessing(DagNotFound(word), did_you_mean(talk.server, "/v1/dags", "dags", word))
+    dag_id: str = found[0]["dag_id"]
+    return dag_id
+
+
+def show_dag(talk: Talk, dag: Mapping[str, Any], **more: str) -> None:
+    """Without its definition, which may be long: `dag show` has it. People get the number of its tasks."""
+    shown = more | {name: value for name, value in dag.items() if name != "definition"}
+    if talk.output is Output.TABLE:
+        shown["tasks"] = len(dag["tasks"])
+    talk.show(shown)
+
+
+def allowing(document: Any, allow_unknown_kind: bool) -> Any:
+    """The definition, and what the option says."""
+    if not allow_unknown_kind or not isinstance(document, dict):
+        return document
+    return {**document, "allow_unknown_kind": True}
+
+
+def json_of(text: str, *, option: str) -> Any:
+    try:
+        return Document(text).value
+    except ValueError as error:
+        raise InvalidInput(option, f"is not JSON: {error}.") from None
+
+
+def changes_of(diff: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each: `+` came, `-` went, `~` differs."""
+    yield from _fields("", diff["fields"])
+    yield from (f"- task {name}" for name in diff["tasks_removed"])
+    yield from (f"+ task {name}" for name in diff["tasks_added"])
+    for task in diff["tasks_changed"]:
+        yield from _fields(f"task {task['name']}: ", task["fields"])
+
+
+def _fields(whose: str, fields: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    for name, change in fields.items():
+        yield from (f"~ {whose}{one}" for one in changes_between(change["before"], change["after"], name))

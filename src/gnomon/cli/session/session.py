@@ -1,0 +1,164 @@
+"""Commands that talk to a server: the options that all of them take, and what they get for them."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
+from urllib.parse import quote
+from uuid import UUID
+
+import typer
+
+from gnomon.cli.output.tables import Columns, Output, note, show_many, show_one
+from gnomon.cli.output.terminal import Screen, ask
+from gnomon.cli.session.names import did_you_mean, guessing, job_names, nearest, newest_names
+from gnomon.cli.session.options import chosen, option
+from gnomon.cli.session.profiles import address_of, names_the_key
+from gnomon.client.remote.server import Server
+from gnomon.errors import JobNotFound
+
+ServerOption = Annotated[str | None, option("server", "URL")]
+KeyOption = Annotated[str | None, option("key", "KEY")]
+ProfileOption = Annotated[str | None, option("profile", "NAME")]
+OutputOption = Annotated[
+    Output, typer.Option("--output", "-o", help="For people, or for programs.", case_sensitive=False)
+]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="How many at most.")]
+
+Job = Annotated[
+    str, typer.Argument(metavar="JOB", help="The name of a job, or its id.", autocompletion=job_names)
+]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Only this name, those that begin with `night*`, or those with `*report*`."
+    ),
+]
+
+LIMIT = 50
+_WITH_RUNS = (("/v1/jobs", "jobs", "job_id"), ("/v1/dags", "dags", "dag_id"))
+_COMMON: Mapping[str, tuple[Any, Any]] = {
+    "server": (ServerOption, None),
+    "key": (KeyOption, None),
+    "profile": (ProfileOption, None),
+    "output": (OutputOption, Output.TABLE),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A command's line to its server, and to the person who asked."""
+
+    server: Server
+    output: Output
+
+    def show(self, answer: Mapping[str, Any]) -> None:
+        show_one(answer, self.output)
+
+    def show_many(self, rows: Sequence[Any], columns: Columns) -> None:
+        show_many(rows, columns, self.output)
+
+    def show_list(
+        self, path: str, noun: str, columns: Columns, *, limit: int | None, **query: object
+    ) -> None:
+        """Up to `limit`, and a note if there are more."""
+        limit = limit or LIMIT
+        rows = list(self.server.pages(path, noun, limit=limit + 1, **query))
+        show_many(rows[:limit], columns, self.output)
+        if len(rows) > limit:
+            note(f"there are more than these {limit}; ask for more with --limit.")
+
+    def job_id(self, word: str) -> str:
+        """From a name or an id to an id. Raises JobNotFound."""
+        if is_id(word):
+            return word
+        found = self.server.get("/v1/jobs", name=word, limit=1)["jobs"]
+        if not found:
+            raise guessing(JobNotFound(word), did_you_mean(self.server, "/v1/jobs", "jobs", word))
+        job_id: str = found[0]["job_id"]
+        return job_id
+
+    def job_or_dag_id(self, word: str) -> str:
+        """Of a job or of a workflow: where only its runs matter. Raises JobNotFound."""
+        if is_id(word):
+            return word
+        for path, noun, id_field in _WITH_RUNS:
+            found = self.server.get(path, name=word)[noun]
+            if found:
+                return str(found[0][id_field])
+        names = [name for path, noun, _ in _WITH_RUNS for name in newest_names(self.server, path, noun)]
+        raise guessing(JobNotFound(word), nearest(word, names))
+
+    def job_path(self, word: str, *more: str) -> str:
+        return path_of("jobs", self.job_id(word), *more)
+
+    @contextmanager
+    def working(self, words: str) -> Iterator[None]:
+        """A sign of life on a terminal, while something takes longer than a moment."""
+        console = Screen(stderr=True)
+        if not console.is_terminal:
+            yield
+            return
+        with console.status(words):
+            yield
+
+
+def path_of(*parts: str) -> str:
+    return "/v1/" + "/".join(quote(part, safe="") for part in parts)
+
+
+def is_id(word: str) -> bool:
+    try:
+        return str(UUID(word)) == word.lower()
+    except ValueError:
+        return False
+
+
+def talks(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose first argument is a Talk. On the command line it has the common options instead."""
+    hints = get_type_hints(command, include_extras=True)
+    own = list(inspect.signature(command).parameters.values())[1:]
+
+    @wraps(command)
+    def with_talk(
+        *, server: str | None, key: str | None, profile: str | None, output: Output, **rest: Any
+    ) -> None:
+        settings, found = chosen(server=server, key=key, profile=profile)
+        address = address_of(settings)
+        with Server(address) as connected, names_the_key(address.url, settings, found):
+            command(Talk(connected, output), **rest)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [each.replace(kind=keyword, annotation=hints[each.name]) for each in own]
+    parameters += [
+        inspect.Parameter(name, keyword, annotation=annotation, default=default)
+        for name, (annotation, default) in _COMMON.items()
+    ]
+    # What typer reads.
+    del with_talk.__wrapped__
+    with_talk.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_talk.__annotations__ = {each.name: each.annotation for each in parameters}
+    return with_talk
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask on a terminal. Without a terminal, `--yes` is needed."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise typer.BadParameter("no terminal to ask on; pass --yes to confirm.", param_hint="--yes")
+    ask(question)
+
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def pause(seconds: float) -> None:
+    """Between two looks at something that goes on elsewhere."""
+    time.sleep(seconds)

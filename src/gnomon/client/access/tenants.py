@@ -1,0 +1,23 @@
+"""What an administrator does with the tenant: how much of it may run at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gnomon.client.context import Surroundings
+from gnomon.core.executions.records import Tenant
+
+
+class Tenants:
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._own = surroundings
+        self._tenants = surroundings.store.tenants
+
+    async def get(self) -> Tenant:
+        return await self._tenants.get(self._own.tenant_id)
+
+    async def limit(self, max_concurrent: int | None) -> Tenant:
+        """Workers know it within a second. What runs goes on. None: no limit. Raises InvalidInput."""
+        tenant = replace(await self.get(), max_concurrent=max_concurrent)
+        await self._tenants.save(tenant, now=self._own.clock.now())
+        return tenant

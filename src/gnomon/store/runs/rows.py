@@ -1,0 +1,300 @@
+"""Rows of runs and of their tasks to values and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import filterfalse
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, Failure, Trigger
+from gnomon.core.jobs.job import JobId, TenantId
+from gnomon.core.runs.events import Changes
+from gnomon.core.runs.state import RunState, RunStatus, TaskState, TaskStatus
+from gnomon.core.values.document import Document
+from gnomon.core.workflows.dag import Dag, DagRevision, Hold, Run, RunId, TaskItem, TaskRun
+from gnomon.store.databases.rows import document_of, failure_of, job_of
+from gnomon.store.protocols.database import Row, Rows
+
+ITEMS_SHOWN_MAX = 100
+TASK_ROW = (
+    "dag_run_id", "task", "status", "parents_left", "parents_failed", "parents_skipped", "round",
+    "items_left", "items_failed", "items_cancelled",
+)  # fmt: skip
+# Else what failed was made good, or has been set back.
+_SHOW_FAILURE = frozenset({TaskStatus.RELEASED, TaskStatus.HALTED, TaskStatus.FAILED, TaskStatus.CANCELLED})
+_LIVE = {True: ExecutionStatus.RUNNING, False: ExecutionStatus.PENDING}
+_UNIFORM_TASK = frozenset(TASK_ROW) - {"task"}
+_RUN_ROW = (
+    "id", "status", "unended", "live", "halted", "completed", "failed", "cancelled", "is_paused", "ends_as",
+    "finished_at", "version",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """The task of another run that a run is."""
+
+    run_id: UUID
+    task: int
+    round: int
+
+
+class LockedRun(msgspec.Struct, frozen=True):
+    id: UUID
+    tenant_id: TenantId
+    dag_id: JobId
+    base: int
+    state: RunState
+    outer: Outer | None
+    nominal_time: datetime | None
+    priority: int | None = None  # Of its tasks; None: as each of them says.
+    version: int = 0
+    moved_at: datetime | None = None  # None: not since it began.
+
+
+def locked_run(row: Row) -> LockedRun:
+    outer = row["outer_run_id"]
+    return LockedRun(
+        id=row["id"],
+        tenant_id=row["tenant_id"],
+        dag_id=row["dag_id"],
+        base=row["base"],
+        state=_run_state(row),
+        outer=None if outer is None else Outer(outer, row["outer_task"], row["outer_round"]),
+        nominal_time=row["nominal_time"],
+        priority=row["priority"],
+        version=row["version"],
+        moved_at=row["moved_at"],
+    )
+
+
+def _run_state(row: Row) -> RunState:
+    return RunState(
+        status=RunStatus(row["status"]),
+        left=row["unended"],
+        live=row["live"],
+        halted=row["halted"],
+        completed=row["completed"],
+        failed=row["failed"],
+        cancelled=row["cancelled"],
+        is_paused=row["is_paused"],
+        ends_as=RunStatus(row["ends_as"]) if row["ends_as"] else None,
+        config=Document(row["config"]),
+        nesting=row["nesting"],
+        time=row["nominal_time"] or row["started_at"],
+    )
+
+
+def run_columns(state: RunState, *, now: datetime) -> dict[str, Any]:
+    return {
+        "status": state.status,
+        "unended": state.left,
+        "live": state.live,
+        "halted": state.halted,
+        "completed": state.completed,
+        "failed": state.failed,
+        "cancelled": state.cancelled,
+        "is_paused": state.is_paused,
+        "ends_as": state.ends_as,
+        "finished_at": now if state.status.is_final else None,
+    }
+
+
+def run_rows(runs: Iterable[LockedRun], *, now: datetime) -> Rows:
+    """As they shall be, with the versions that they had."""
+    rows = [(run.id, *run_columns(run.state, now=now).values(), run.version) for run in runs]
+    return Rows("run_row", _RUN_ROW, rows)
+
+
+def task_state(row: Row) -> TaskState:
+    return TaskState(
+        TaskStatus(row["status"]),
+        row["parents_left"],
+        row["parents_failed"],
+        row["parents_skipped"],
+        row["round"],
+        row["items_left"],
+        row["items_failed"],
+        row["items_cancelled"],
+    )
+
+
+def task_run(row: Row, ran: Sequence[Row], note: Row | None, hold: Row | None) -> TaskRun:
+    """`ran` are the executions of its round. What is set back to wait has done nothing in the next yet."""
+    state = task_state(row)
+    began = () if state.status is TaskStatus.WAITING else ran
+    has_ended = state.status.ending is not None or state.status is TaskStatus.HALTED
+    ends = [one["finished_at"] for one in began if one["finished_at"]]
+    if note is not None:
+        ends.append(note["at"])
+    return TaskRun(
+        task=row["task"],
+        state=state,
+        executions=tuple(ExecutionId(one["execution_id"]) for one in ran),
+        result=None if note is None else document_of(note["result"]),
+        failure=(note and failure_of(note)) or (_failure(began) if state.status in _SHOW_FAILURE else None),
+        attempt=max(map(_attempt, began), default=0),
+        started_at=min((one["started_at"] for one in began if one["started_at"]), default=None),
+        finished_at=max(ends, default=None) if has_ended else None,
+        hold=None if hold is None else Hold(hold["event"], hold["correlation"], hold["until"]),
+        failed_execution=_first_failed(began) if state.status in _SHOW_FAILURE else None,
+        items=_items(began),
+    )
+
+
+def _has_failed(row: Row) -> bool:
+    return row["outcome"] in (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT)
+
+
+def _first_failed(ran: Sequence[Row]) -> ExecutionId | None:
+    return next((ExecutionId(one["execution_id"]) for one in ran if _has_failed(one)), None)
+
+
+def _items(ran: Sequence[Row]) -> Sequence[TaskItem]:
+    if not ran or ran[0]["item"] is None:
+        return ()
+    shown = [*filter(_has_failed, ran), *filterfalse(_has_failed, ran)][:ITEMS_SHOWN_MAX]
+    return sorted(
+        TaskItem(
+            row["item"],
+            ExecutionId(row["execution_id"]),
+            ExecutionStatus(row["outcome"]) if row["outcome"] else _LIVE[bool(row["is_leased"])],
+            row["attempts"] + (not row["is_over"]),
+        )
+        for row in shown
+    )
+
+
+def _attempt(one: Row) -> int:
+    """As `Execution.attempt` counts."""
+    return int(max(one["attempts"], bool(one["started_at"])) if one["is_over"] else one["attempts"] + 1)
+
+
+def _failure(ran: Sequence[Row]) -> Failure | None:
+    """Of the item that failed, if it is one of many."""
+    for row in ran:
+        failure = failure_of(row)
+        if failure is not None:
+            item = row["failed_item"]
+            return failure if item is None else Failure(failure.kind, f"item {item}: {failure.message}")
+    return None
+
+
+def task_rows(tasks: Iterable[tuple[UUID, int, TaskState]]) -> Rows:
+    rows = [
+        (
+            run_id,
+            task,
+            state.status,
+            state.left,
+            state.failed,
+            state.skipped,
+            state.round,
+            state.items_left,
+            state.items_failed,
+            state.items_cancelled,
+        )
+        for run_id, task, state in tasks
+    ]
+    return Rows("task_row", TASK_ROW, rows, _UNIFORM_TASK)
+
+
+def wanted_tasks(tasks: Iterable[tuple[UUID, int]]) -> Rows:
+    return Rows("wanted_task", ("dag_run_id", "task"), list(tasks))
+
+
+def note_rows(notes: Sequence[tuple[object, ...]]) -> Rows:
+    columns = ("dag_run_id", "task", "round", "tenant_id", "result", "failure_kind", "failure_message")
+    return Rows("note", columns, notes)
+
+
+def notes_of(change: Changes, run_id: UUID, tenant_id: TenantId) -> Iterator[tuple[object, ...]]:
+    """How tasks ended that no execution ended."""
+    for task in sorted({*change.results, *change.failures}):
+        result, failure = change.results.get(task), change.failures.get(task)
+        yield (
+            run_id,
+            task,
+            change.tasks[task].round,
+            tenant_id,
+            None if result is None else result.text,
+            None if failure is None else failure.kind,
+            None if failure is None else failure.message,
+        )
+
+
+def ended_run_rows(rows: Sequence[tuple[object, ...]]) -> Rows:
+    return Rows("ended_run", ("id", "outcome", "result", "failure_kind", "failure_message"), rows)
+
+
+# As readers see them ---------------------------------------------------------------------------------
+
+
+def run_of(row: Row) -> Run:
+    outer = row["dag_run_id"]
+    return Run(
+        id=RunId(row["id"]),
+        tenant_id=TenantId(row["tenant_id"]),
+        dag_id=JobId(row["dag_id"]),
+        base=row["base"],
+        revision=row["revision"],
+        tasks=row["tasks"],
+        trigger=Trigger(row["trigger"]),
+        state=_run_state(row) if row["status"] else _not_begun(row),
+        outer=None if outer is None else RunId(outer),
+        nominal_time=row["nominal_time"],
+        due=row["due"],
+        created_at=row["created_at"],
+        started_at=row["started_at"],
+        finished_at=row["finished_at"] or row["completed_at"],
+        failure=failure_of(row),
+        backfill_id=row["backfill_id"],
+    )
+
+
+def _not_begun(row: Row) -> RunState:
+    """Cancelled while it waited, or failed because it could not begin, if it has ended at all."""
+    config = document_of(row["config"]) or Document("{}")
+    if row["outcome"] is not None:
+        status = RunStatus(row["outcome"])
+        assert status in (RunStatus.CANCELLED, RunStatus.FAILED)
+        return RunState(status, 0, cancelled=row["tasks"], config=config)
+    return RunState(RunStatus.PENDING, row["tasks"], config=config)
+
+
+def dag_of(row: Row) -> Dag:
+    return Dag(job_of(row), row["dag_revision"])
+
+
+def dag_revision_of(row: Row) -> DagRevision:
+    return DagRevision(
+        dag_id=JobId(row["dag_id"]),
+        tenant_id=TenantId(row["tenant_id"]),
+        number=row["revision"],
+        base=row["base"],
+        tasks=row["tasks"],
+        definition=Document(row["definition"]),
+        created_at=row["created_at"],
+    )
+
+
+def results_of(rows: Sequence[Row]) -> tuple[dict[tuple[UUID, int], Document | None], set[tuple[UUID, int]]]:
+    """Results by run and task, and those that are too large to be one. The rows are in the order of items."""
+    found: dict[tuple[UUID, int], Document | None] = {}
+    items: dict[tuple[UUID, int], list[str]] = {}
+    too_large = set()
+    for row in rows:
+        key = (row["dag_run_id"], row["task"])
+        if not row["fits"]:
+            too_large.add(key)
+        elif row["item"] is not None:
+            items.setdefault(key, []).append(row["result"] or "null")
+        elif key not in found:  # A note comes first, and wins.
+            found[key] = document_of(row["result"])
+    listed = {key: Document(f"[{','.join(texts)}]") for key, texts in items.items() if key not in found}
+    return found | listed, too_large
