@@ -10,8 +10,9 @@ from time import monotonic
 
 from benchmarks._turns import Enqueue, note_start, produce
 from gnomon.app.processes.opening import open_hints, open_store
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, NewExecution
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.jobs.job import Definition, Job, JobId, NewJob
 from gnomon.core.jobs.retry import Backoff, RetryPolicy
 from gnomon.core.values.document import Document
 from gnomon.core.values.ids import IdSource

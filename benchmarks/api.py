@@ -35,8 +35,9 @@ from benchmarks import Report
 from benchmarks._load import Load, call, load
 from gnomon.app.connection import Connection, open_connection
 from gnomon.client import Draft
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, NewExecution
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.jobs.job import Definition, Job
 from gnomon.core.time.schedule_document import from_document
 from gnomon.core.values.document import Document
 from tests.postgres import free_port

@@ -27,8 +27,9 @@ from gnomon.app import open_database
 from gnomon.app.processes.engine import Engine, EngineOptions, open_engine
 from gnomon.app.processes.garbage import collect_seldom
 from gnomon.app.processes.worker_parts import WorkerOptions
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, NewExecution, WorkerId
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.jobs.job import Definition, Job, JobId, NewJob
 from gnomon.core.operations.workers import Registration
 from gnomon.core.values.document import Document
 from gnomon.engine.node import Node

@@ -30,7 +30,8 @@ from rich.progress import Progress
 from benchmarks import Report
 from gnomon.app.processes.engine import EngineOptions, open_engine
 from gnomon.app.processes.opening import open_database, open_store
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, JobId, NewJob
+from gnomon.core.access.tenants import DEFAULT_TENANT
+from gnomon.core.jobs.job import Definition, JobId, NewJob
 from gnomon.core.time.schedule import Interval, Schedule
 from gnomon.core.values.document import Document
 from gnomon.core.values.ids import IdSource

@@ -23,7 +23,7 @@ from campaign.plan import Fault, Kind, draw
 from campaign.report import Circumstances, Report, keep_circumstances, report_of
 from campaign.run import Campaign, Options, Tell, opened, run
 from gnomon import __version__
-from gnomon.store.protocols.base import Applied
+from gnomon.store.protocols.changes import Applied
 from tests.pooler import pgbouncer_program
 
 LONG_MINUTES = 10

@@ -16,7 +16,7 @@ from gnomon.handlers.base import Context
 from gnomon.proof import events
 from gnomon.proof.events import Event
 from gnomon.proof.history import History
-from gnomon.store.protocols.base import Decision
+from gnomon.store.protocols.changes import Decision
 
 SOURCE, FOLDER, SLOTS = "CAMPAIGN_SOURCE", "CAMPAIGN_FOLDER", "CAMPAIGN_SLOTS"
 

@@ -11,7 +11,7 @@ from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, Execut
 from gnomon.core.executions.lease import Claim
 from gnomon.core.executions.lifecycle import Change
 from gnomon.engine.clock import StoreClock
-from gnomon.store.protocols.base import Applied, Decision
+from gnomon.store.protocols.changes import Applied, Decision
 
 BATCH = 500
 CLAIMS_MAX = 50_000

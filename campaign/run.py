@@ -36,7 +36,7 @@ from gnomon.core.values.ids import IdSource
 from gnomon.engine.clock import StoreClock
 from gnomon.proof import events, history
 from gnomon.proof.history import History
-from gnomon.store.protocols.base import Applied
+from gnomon.store.protocols.changes import Applied
 from gnomon.store.schema.migrations import migrate
 from tests.checks import add_checks
 from tests.pooler import Pooler

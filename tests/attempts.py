@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, WorkerId
 from gnomon.core.executions.lease import Claim, Leased
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, JobId, Revision
+from gnomon.core.jobs.job import Definition, JobId, Revision
 from gnomon.core.values.document import JSON, Document
 from gnomon.errors import LeaseLost
 from gnomon.handlers.base import Context

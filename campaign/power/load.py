@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 from gnomon.app import open_database, open_store
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import (
     AttemptOutcome,
     ExecutionId,
@@ -19,10 +20,10 @@ from gnomon.core.executions.execution import (
 )
 from gnomon.core.executions.lease import LEASE, ClaimRequest
 from gnomon.core.executions.lifecycle import Change
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, JobId, NewJob
+from gnomon.core.jobs.job import Definition, JobId, NewJob
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.ids import IdSource
-from gnomon.store.protocols.base import Applied, Decision
+from gnomon.store.protocols.changes import Applied, Decision
 from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 

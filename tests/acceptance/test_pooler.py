@@ -9,9 +9,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from gnomon.app import open_store
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
 from gnomon.core.executions.lease import LEASE
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.jobs.job import Definition
 from gnomon.core.schedules.firing import plan
 from gnomon.core.time.schedule import Interval, Schedule
 from gnomon.errors import StoreUnavailable

@@ -11,11 +11,11 @@ import asyncpg
 import pytest
 
 from gnomon.app import open_database, open_store
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus, WorkerId
 from gnomon.core.executions.lease import LEASE
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.errors import StoreUnavailable
-from gnomon.store.protocols.base import Applied
+from gnomon.store.protocols.changes import Applied
 from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from tests.checks import add_checks

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gnomon.app import open_database, open_store
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.records import JobFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from tests.contract.given import NOW, new_job

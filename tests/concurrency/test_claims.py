@@ -7,11 +7,12 @@ from collections import Counter
 from dataclasses import replace
 from uuid import UUID
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus, WorkerId
 from gnomon.core.executions.lease import LEASE, Claim, Leased
 from gnomon.core.executions.lifecycle import LeaseExpired
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
-from gnomon.store.protocols.base import Applied
+from gnomon.core.jobs.job import Definition
+from gnomon.store.protocols.changes import Applied
 from gnomon.store.sql_store import SqlStore
 from tests.concurrency.conftest import Crowd
 from tests.contract.given import (

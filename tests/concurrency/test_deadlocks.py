@@ -7,8 +7,8 @@ import asyncio
 import asyncpg
 
 from gnomon.app import open_store
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from tests.conftest import MakeDatabase
 from tests.contract.given import NOW, ask, claim, create_one, enqueue, new_job
 from tests.postgres import PostgresServer

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.lifecycle import JobAction, change_of
-from gnomon.core.jobs.job import DEFAULT_TENANT, Job
+from gnomon.core.jobs.job import Job
 from gnomon.core.workflows.graph import check_acyclic
 from gnomon.errors import InvalidDependency
 from gnomon.store.sql_store import SqlStore

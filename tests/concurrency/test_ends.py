@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Execution, ExecutionStatus
 from gnomon.core.executions.lifecycle import JobAction, Released, change_of
 from gnomon.core.executions.records import ExecutionFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.errors import JobNotFound
 from gnomon.store.sql_store import SqlStore
 from tests.concurrency.conftest import Crowd

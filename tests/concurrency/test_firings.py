@@ -8,9 +8,10 @@ from datetime import datetime
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.records import ExecutionFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, JobId
+from gnomon.core.jobs.job import Definition, JobId
 from gnomon.core.schedules.firing import plan
 from gnomon.core.time.schedule import Interval, Schedule
 from gnomon.store.sql_store import SqlStore

@@ -8,14 +8,15 @@ from contextlib import suppress
 from dataclasses import replace
 from uuid import UUID
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
 from gnomon.core.executions.lifecycle import JobAction, Released, change_of
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId
+from gnomon.core.jobs.job import Definition, Job, JobId
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.schedules.firing import plan
 from gnomon.core.time.schedule import Interval, Overlap, Schedule
 from gnomon.errors import JobFired, VersionConflict
-from gnomon.store.protocols.base import Applied
+from gnomon.store.protocols.changes import Applied
 from gnomon.store.sql_store import SqlStore
 from tests.concurrency.conftest import Crowd
 from tests.concurrency.test_ends import all_of, claim_and_give_back

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.lifecycle import JobAction, JobChange, change_of
 from gnomon.core.executions.records import ExecutionFilter, JobFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.jobs.job import Definition
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.store.sql_store import SqlStore
 from tests.concurrency.conftest import Crowd

@@ -11,14 +11,15 @@ import asyncpg
 import pytest
 
 from gnomon.app import open_store
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, NewExecution
 from gnomon.core.executions.records import Checkpoint, LogLevel, LogLine
 from gnomon.core.executions.retention import RetentionPolicy
-from gnomon.core.jobs.job import DEFAULT_TENANT, Job
+from gnomon.core.jobs.job import Job
 from gnomon.core.values.document import Document
 from gnomon.core.values.ids import IdSource
 from gnomon.errors import DeadLetterNotFound, ExecutionNotFound, StoreRefused, StoreUnavailable
-from gnomon.store.protocols.base import Forgotten
+from gnomon.store.protocols.operations import Forgotten
 from gnomon.store.schema.partitions import PARTITIONED
 from gnomon.store.sql_store import SqlStore
 from tests.concurrency.conftest import Crowd

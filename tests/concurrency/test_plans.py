@@ -10,13 +10,14 @@ from uuid import UUID
 import asyncpg
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
 from gnomon.core.executions.lease import LEASE
 from gnomon.core.executions.lifecycle import LeaseExpired
 from gnomon.core.executions.records import Checkpoint, ExecutionFilter, JobFilter, LogLevel, LogLine
 from gnomon.core.executions.retention import RetentionPolicy
 from gnomon.core.executions.suspects import PATIENCE
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, JobId
+from gnomon.core.jobs.job import Definition, JobId
 from gnomon.core.schedules.firing import plan
 from gnomon.core.time.schedule import Interval, Overlap, Schedule
 from gnomon.core.values.document import Document

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from gnomon.app import open_store
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.runs.state import RunStatus
 from gnomon.store.queue import gates
 from tests.concurrency.test_deadlocks import until_somebody_waits_for

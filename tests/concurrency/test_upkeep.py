@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.executions.records import ExecutionFilter
 from gnomon.core.executions.retention import RetentionPolicy
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.store.sql_store import SqlStore
 from tests.concurrency.conftest import Crowd
 from tests.contract.given import (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.lease import Leased
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.runs.events import Approve, Cancel, Pause, RerunFailed, Resume
 from gnomon.core.values.document import Document
 from gnomon.store.protocols.workflows import WorkflowStore

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from gnomon.store.protocols.workflows import WorkflowStore
 from gnomon.store.sql_store import SqlStore
 from tests.conftest import SERVERS, StartServer

@@ -11,6 +11,7 @@ from uuid import UUID
 from hypothesis import strategies as st
 
 from gnomon.core.access.keys import KeyId
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import Failure, NewExecution, WorkerId
 from gnomon.core.executions.lease import ClaimRequest
 from gnomon.core.executions.lifecycle import (
@@ -26,7 +27,7 @@ from gnomon.core.executions.lifecycle import (
     TimedOut,
     change_of,
 )
-from gnomon.core.jobs.job import Definition, Delivery, Job, JobId, NewJob, TenantId
+from gnomon.core.jobs.job import Definition, Delivery, Job, JobId, NewJob
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.operations.workers import Registration
 from gnomon.core.time.nominal import first_run, next_run, seed_of

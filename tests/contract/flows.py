@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.lease import Leased
 from gnomon.core.executions.lifecycle import JobChange, Outcome, Succeeded
-from gnomon.core.jobs.job import DEFAULT_TENANT, JobId, NewJob
+from gnomon.core.jobs.job import JobId, NewJob
 from gnomon.core.runs.events import Event
+from gnomon.core.runs.run import Run, RunId, TaskRun
 from gnomon.core.runs.state import RunStatus, TaskStatus
 from gnomon.core.values.document import JSON, Document
-from gnomon.core.workflows.dag import Dag, DagChange, NewDag, Run, RunId, TaskRun, dag_definition
+from gnomon.core.workflows.dag import Dag, DagChange, NewDag, dag_definition
 from gnomon.core.workflows.document import read_dag
 from gnomon.core.workflows.workflow import Plan
 from gnomon.store.protocols.workflows import WorkflowStore

@@ -7,15 +7,16 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from uuid import UUID
 
+from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant, TenantId
 from gnomon.core.executions.execution import Execution, ExecutionId, Failure, NewExecution, WorkerId
 from gnomon.core.executions.lease import LEASE, ClaimRequest, Leased
 from gnomon.core.executions.lifecycle import Change, Failed, JobAction, Outcome, Succeeded, after, change_of
-from gnomon.core.executions.records import Tenant
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob, TenantId
+from gnomon.core.jobs.job import Definition, Job, JobId, NewJob
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.operations.workers import Registration
 from gnomon.core.values.ids import EPOCH, MILLISECOND, uuid7
-from gnomon.store.protocols.base import Applied, Decision, Store
+from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.store import Store
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import asyncpg
 
 from gnomon.app import open_database, open_store
-from gnomon.core.jobs.job import DEFAULT_TENANT
-from gnomon.store.protocols.base import Store
+from gnomon.core.access.tenants import DEFAULT_TENANT
+from gnomon.store.protocols.store import Store
 from gnomon.store.schema.migrations import migrate
 from tests.checks import add_checks
 from tests.contract.model import ModelStore

@@ -16,25 +16,18 @@ from hypothesis.stateful import (
     rule,
 )
 
+from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant, TenantId
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.executions.gates import slots
 from gnomon.core.executions.lease import LEASE, Claim, ClaimRequest, Leased
 from gnomon.core.executions.lifecycle import LeaseExpired, Outcome, Released, after
-from gnomon.core.executions.records import (
-    AtRevision,
-    Checkpoint,
-    ExecutionFilter,
-    LogLevel,
-    LogLine,
-    Redrive,
-    Tenant,
-)
-from gnomon.core.jobs.job import DEFAULT_TENANT, Job, JobStatus, NewJob, TenantId
+from gnomon.core.executions.records import AtRevision, Checkpoint, ExecutionFilter, LogLevel, LogLine, Redrive
+from gnomon.core.jobs.job import Job, JobStatus, NewJob
 from gnomon.core.schedules.firing import plan
 from gnomon.core.schedules.occurrence import Firing
 from gnomon.core.values.document import Document
 from gnomon.core.values.ids import IdSource
-from gnomon.store.protocols.base import Decision
+from gnomon.store.protocols.changes import Decision
 from tests.contract import drawn
 from tests.contract.given import ADA, BOB, NOW
 from tests.contract.grounds import Ground

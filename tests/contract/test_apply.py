@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.executions.lease import Claim, Leased
 from gnomon.core.executions.lifecycle import (
@@ -13,9 +14,9 @@ from gnomon.core.executions.lifecycle import (
     Succeeded,
     TimedOut,
 )
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.values.document import Document
-from gnomon.store.protocols.base import Applied, Store
+from gnomon.store.protocols.changes import Applied
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     BOB,
     BROKEN,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionStatus, Failure
 from gnomon.core.executions.lifecycle import (
     Cancelled,
@@ -10,8 +11,8 @@ from gnomon.core.executions.lifecycle import (
     LeaseExpired,
     Released,
 )
-from gnomon.core.jobs.job import DEFAULT_TENANT
-from gnomon.store.protocols.base import Applied, Decision, Store
+from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     BOB,
     DONE,

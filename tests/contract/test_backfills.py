@@ -10,10 +10,11 @@ from uuid import UUID
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT, TenantId
 from gnomon.core.executions.execution import ExecutionId, NewExecution
 from gnomon.core.executions.lease import Leased
 from gnomon.core.executions.lifecycle import Cancelled, JobAction
-from gnomon.core.jobs.job import DEFAULT_TENANT, JobId, TenantId
+from gnomon.core.jobs.job import JobId
 from gnomon.core.runs.backfills import (
     Backfill,
     BackfillAction,
@@ -27,14 +28,16 @@ from gnomon.core.runs.backfills import (
     after_action,
 )
 from gnomon.core.runs.events import RerunFailed
+from gnomon.core.runs.run import RunId
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.schedules.occurrence import Firing, Occurrence
 from gnomon.core.values.document import JSON, Document
 from gnomon.core.values.idempotency import Idempotency
-from gnomon.core.workflows.dag import Dag, RunId
+from gnomon.core.workflows.dag import Dag
 from gnomon.errors import BackfillNotFound, BackfillOverlaps, DagNotFound, IllegalTransition
 from gnomon.store.protocols.database import Row, Session
-from gnomon.store.protocols.workflows import WorkflowStore, backfills
+from gnomon.store.protocols.workflows import WorkflowStore
+from gnomon.store.workflows import backfills
 from tests.contract import given
 from tests.contract.flows import (
     act,

@@ -11,16 +11,17 @@ from uuid import UUID
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant
 from gnomon.core.executions.execution import Failure
 from gnomon.core.executions.lifecycle import Failed
-from gnomon.core.executions.records import Checkpoint, ExecutionFilter, JobFilter, LogLevel, LogLine, Tenant
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.executions.records import Checkpoint, ExecutionFilter, JobFilter, LogLevel, LogLine
+from gnomon.core.jobs.job import Definition, Job
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.time.schedule import CronTiming, Delayed, Interval, Once, Schedule
 from gnomon.core.values.document import DOCUMENT_BYTES_MAX, INTEGER_BITS_MAX, NESTING_MAX, Document
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.errors import InvalidInput, PayloadTooLarge
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     HOUR,
     NOW,

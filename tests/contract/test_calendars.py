@@ -9,8 +9,9 @@ from datetime import date
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT, TenantId
 from gnomon.core.executions.lifecycle import JobAction, change_of
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, NewJob, TenantId
+from gnomon.core.jobs.job import Definition, Job, NewJob
 from gnomon.core.time.calendars import Calendar
 from gnomon.core.time.schedule import Schedule
 from gnomon.core.values.idempotency import Idempotency
@@ -22,7 +23,7 @@ from gnomon.errors import (
     TenantNotFound,
     VersionConflict,
 )
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import MINUTE, NOW, new_id, new_job
 
 YEAR = date(2030, 1, 1)

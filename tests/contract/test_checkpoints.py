@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.lease import Claim
 from gnomon.core.executions.lifecycle import Released
 from gnomon.core.executions.records import Checkpoint
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.values.document import Document
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     BOB,
     DONE,

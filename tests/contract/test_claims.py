@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
 from gnomon.core.executions.lease import LEASE, Claim, Leased
-from gnomon.core.jobs.job import DEFAULT_TENANT, PRIORITY_MAX, PRIORITY_MIN, Definition, Job
+from gnomon.core.jobs.job import PRIORITY_MAX, PRIORITY_MIN, Definition, Job
 from gnomon.core.values.document import Document
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     ADA,
     BOB,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 
 # SQLite counts in milliseconds, and cuts.
 GRAIN = timedelta(milliseconds=1)

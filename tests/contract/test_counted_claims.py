@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from gnomon.core.executions.lease import LEASE
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     ADA,
     BOB,

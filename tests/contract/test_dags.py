@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.executions.records import JobFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, JobId
+from gnomon.core.jobs.job import JobId
 from gnomon.core.runs.state import RunStatus
 from gnomon.errors import DagNotFound, JobAlreadyExists, VersionConflict
 from gnomon.store.protocols.workflows import WorkflowStore

@@ -6,14 +6,15 @@ import asyncio
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Enqueued, ExecutionId, ExecutionStatus, Trigger
 from gnomon.core.executions.lease import Leased
 from gnomon.core.executions.lifecycle import DeadReason, JobAction, JobChange, LeaseExpired, Outcome
 from gnomon.core.executions.records import AtRevision, DeadLetter, Redrive, Redriven
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.jobs.job import Definition, Job
 from gnomon.core.values.document import Document
 from gnomon.errors import DeadLetterNotFound, ExecutionNotFound, IllegalTransition, JobNotFound
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     BROKEN,
     DONE,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import (
     Enqueued,
     Execution,
@@ -16,10 +17,10 @@ from gnomon.core.executions.execution import (
 )
 from gnomon.core.executions.lifecycle import JobAction, change_of
 from gnomon.core.executions.records import ExecutionFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId
+from gnomon.core.jobs.job import Definition, Job, JobId
 from gnomon.core.values.document import Document
 from gnomon.errors import IllegalTransition, JobNotFound
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     DONE,
     HOUR,

@@ -9,13 +9,14 @@ from uuid import UUID
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
 from gnomon.core.executions.records import ExecutionFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Job, JobId
+from gnomon.core.jobs.job import Job, JobId
 from gnomon.core.values.ids import EPOCH, MILLISECOND, uuid7
 from gnomon.core.values.instants import MICROSECOND
 from gnomon.errors import ExecutionNotFound
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     ADA,
     BROKEN,

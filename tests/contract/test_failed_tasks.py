@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus
-from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.runs.run import Brought, FailedTask, TaskItem
 from gnomon.core.runs.state import TaskStatus
 from gnomon.core.values.document import JSON, Document
-from gnomon.core.workflows.dag import Brought, FailedTask, TaskItem
 from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract.flows import (
     LIST_AND_EACH,

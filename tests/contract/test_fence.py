@@ -10,7 +10,8 @@ from gnomon.core.executions.lifecycle import (
     LeaseExpired,
     Released,
 )
-from gnomon.store.protocols.base import Applied, Decision, Store
+from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     BOB,
     BROKEN,

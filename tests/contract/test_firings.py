@@ -6,12 +6,13 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, Trigger
 from gnomon.core.executions.lifecycle import JobAction, change_of
 from gnomon.core.executions.records import ExecutionFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobStatus
+from gnomon.core.jobs.job import Definition, Job, JobStatus
 from gnomon.core.schedules.occurrence import Firing, Occurrence, SkipReason
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     HOUR,
     MINUTE,

@@ -11,17 +11,18 @@ from uuid import UUID
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
 from gnomon.core.executions.lease import Claim, ClaimRequest, Leased
 from gnomon.core.executions.lifecycle import Cancelled, LeaseExpired, Outcome
-from gnomon.core.executions.records import Tenant
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Revision
+from gnomon.core.jobs.job import Definition, Revision
 from gnomon.core.runs.events import Cancel, Event, Pause, Rerun
+from gnomon.core.runs.run import RunId
 from gnomon.core.runs.state import RunStatus
-from gnomon.core.workflows.dag import Dag, RunId
+from gnomon.core.workflows.dag import Dag
 from gnomon.store.databases.rows import revision_of
-from gnomon.store.jobs.jobs import revisions
-from gnomon.store.protocols.base import Applied, Handover
+from gnomon.store.jobs import revisions
+from gnomon.store.protocols.changes import Applied, Handover
 from gnomon.store.protocols.database import Row, Rows
 from gnomon.store.protocols.workflows import WorkflowStore
 from gnomon.store.sql_store import SqlStore

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Enqueued, ExecutionId
 from gnomon.core.executions.lifecycle import JobAction, change_of
 from gnomon.core.executions.records import ExecutionFilter, JobFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.errors import IdempotencyConflict, JobAlreadyExists, VersionConflict
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import MINUTE, NOW, act, ask, create_one, new_job, other_tenant
 
 KEY = Idempotency("order-7", "fingerprint")

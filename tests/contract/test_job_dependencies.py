@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.lifecycle import JobAction, JobChange, change_of
 from gnomon.core.executions.records import JobFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Job, JobId, JobStatus
+from gnomon.core.jobs.job import Job, JobId, JobStatus
 from gnomon.errors import InvalidDependency, JobNotFound
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     NOW,
     act,

@@ -7,15 +7,16 @@ from uuid import UUID
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.lifecycle import JobAction, change_of
 from gnomon.core.executions.records import JobFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Delivery, Job, JobId, JobStatus
+from gnomon.core.jobs.job import Definition, Delivery, Job, JobId, JobStatus
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.jobs.shown import shown_job
 from gnomon.core.time.schedule import CronTiming, Interval, Schedule
 from gnomon.core.values.document import Document
 from gnomon.errors import InvalidInput, JobNotFound
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import HOUR, MINUTE, NOW, act, create, create_one, new_id, new_job, other_tenant
 
 

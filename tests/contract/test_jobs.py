@@ -6,16 +6,17 @@ from dataclasses import replace
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.executions.lifecycle import JobAction, JobChange, change_of
 from gnomon.core.executions.records import JobFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Delivery, Job, JobStatus, Revision
+from gnomon.core.jobs.job import Definition, Delivery, Job, JobStatus, Revision
 from gnomon.core.jobs.retry import Backoff, RetryPolicy
 from gnomon.core.time.calendars import Calendar
 from gnomon.core.time.schedule import CronTiming, Interval, Schedule
 from gnomon.core.values.document import Document
 from gnomon.errors import JobAlreadyExists, JobNotFound, VersionConflict
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     HOUR,
     MINUTE,

@@ -8,10 +8,9 @@ from dataclasses import replace
 import pytest
 
 from gnomon.core.access.keys import ApiKey, KeyId, KeySource, Scope
-from gnomon.core.executions.records import Tenant
-from gnomon.core.jobs.job import DEFAULT_TENANT, TenantId
+from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant, TenantId
 from gnomon.errors import KeyNotFound, LastAdminKey, TenantNotFound
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import HOUR, MINUTE, NOW, new_id
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
 from gnomon.core.executions.lease import LEASE, Claim, Renewed
 from gnomon.core.executions.lifecycle import Released
-from gnomon.core.jobs.job import DEFAULT_TENANT
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     DONE,
     FAILED,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.lease import Claim
 from gnomon.core.executions.lifecycle import Released
 from gnomon.core.executions.records import LogLevel, LogLine
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.values.document import Document
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import BOB, DONE, NOW, SECOND, claim_one, end, other_tenant, running
 
 

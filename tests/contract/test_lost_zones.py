@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.executions.lifecycle import JobAction, LeaseExpired
 from gnomon.core.executions.records import JobFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.jobs.job import Definition, Job
 from gnomon.core.time.schedule import CronTiming, Schedule
-from gnomon.store.protocols.base import Applied, Store
+from gnomon.store.protocols.changes import Applied
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     HOUR,
     MINUTE,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.lifecycle import Succeeded
 from gnomon.core.executions.records import Checkpoint, JobFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.jobs.job import Definition
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.values.document import NESTING_MAX, Document
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     HOUR,
     NOW,

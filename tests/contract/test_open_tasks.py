@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus, Failure, WaitsFor
 from gnomon.core.executions.records import ExecutionFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.runs.events import Pause
+from gnomon.core.runs.run import OpenTask
 from gnomon.core.runs.state import TaskStatus
 from gnomon.core.values.document import JSON
-from gnomon.core.workflows.dag import OpenTask
 from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract.flows import (
     act,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Execution, ExecutionId, ExecutionStatus, WaitsFor
 from gnomon.core.executions.records import ExecutionFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.jobs.job import Definition, Job
 from gnomon.core.schedules.firing import plan
 from gnomon.core.time.schedule import Interval, Misfire, Overlap, Schedule
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     FAILED,
     MINUTE,

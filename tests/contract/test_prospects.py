@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, WaitsFor
 from gnomon.core.executions.lease import Claim, Lane
 from gnomon.core.explain.executions import Needed, Place
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.jobs.job import Definition
 from gnomon.core.schedules.occurrence import Firing, Occurrence
 from gnomon.core.time.schedule import Interval, Schedule
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     BOB,
     FAILED,

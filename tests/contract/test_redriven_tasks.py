@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.lease import Leased
 from gnomon.core.executions.lifecycle import Cancelled, JobAction
 from gnomon.core.executions.records import Redrive, Redriven
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.runs.events import (
     Cancel,
     Fail,
@@ -24,9 +24,9 @@ from gnomon.core.runs.events import (
     Succeed,
 )
 from gnomon.core.runs.events import Redrive as RedriveTasks
+from gnomon.core.runs.run import RunId, TaskPlace
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.values.document import JSON
-from gnomon.core.workflows.dag import RunId, TaskPlace
 from gnomon.errors import IllegalTransition, JobNotFound
 from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract import given

@@ -8,11 +8,12 @@ from uuid import UUID
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.lifecycle import JobAction
-from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.runs.run import Run
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.values.document import JSON, Document
-from gnomon.core.workflows.dag import Dag, Run
+from gnomon.core.workflows.dag import Dag
 from gnomon.errors import InvalidInput
 from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract import given

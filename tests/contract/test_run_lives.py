@@ -15,10 +15,10 @@ from random import Random
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Execution, ExecutionStatus
 from gnomon.core.executions.lease import Leased
 from gnomon.core.executions.lifecycle import Cancelled, Outcome
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.runs.events import (
     Approve,
     Event,
@@ -32,9 +32,9 @@ from gnomon.core.runs.events import (
     Skip,
     Succeed,
 )
+from gnomon.core.runs.run import Run, RunId, TaskRun
 from gnomon.core.runs.state import RunStatus, TaskStatus
 from gnomon.core.values.document import JSON, Document
-from gnomon.core.workflows.dag import Run, RunId, TaskRun
 from gnomon.core.workflows.document import read_dag
 from gnomon.core.workflows.trigger_rules import Ending, TriggerRule
 from gnomon.core.workflows.workflow import FailureStrategy, Task

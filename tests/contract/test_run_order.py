@@ -6,8 +6,8 @@ from datetime import datetime
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Execution, ExecutionId
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.runs.order import BEHIND_MAX
 from gnomon.core.runs.state import RunStatus
 from gnomon.store.protocols.workflows import WorkflowStore

@@ -7,16 +7,16 @@ from datetime import datetime
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus, Failure
 from gnomon.core.executions.lifecycle import Cancelled, JobAction, LeaseExpired
 from gnomon.core.executions.retention import RetentionPolicy
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.runs.events import Approve, Pause, Rerun, RerunFailed, Resume, Retry, Skip, Succeed
+from gnomon.core.runs.run import RunId
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.values.document import Document
-from gnomon.core.workflows.dag import RunId
 from gnomon.errors import IllegalTransition, InvalidInput, RunNotFound
-from gnomon.store.protocols.base import Applied
+from gnomon.store.protocols.changes import Applied
 from gnomon.store.protocols.workflows import WorkflowStore
 from gnomon.store.runs.runs import EVENT_TAKERS_MAX
 from tests.contract import given

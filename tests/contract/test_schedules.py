@@ -6,14 +6,15 @@ from datetime import date, datetime
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.lifecycle import JobAction
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, shard_of
+from gnomon.core.jobs.job import Definition, Job, shard_of
 from gnomon.core.time import dst, zones
 from gnomon.core.time.calendars import Calendar
 from gnomon.core.time.schedule import CronTiming, Schedule
 from gnomon.errors import InvalidTimezone
 from gnomon.store.databases import rows
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     HOUR,
     MINUTE,

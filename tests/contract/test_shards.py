@@ -10,7 +10,7 @@ import pytest
 from gnomon.core.jobs.job import SHARDS
 from gnomon.core.operations.shards import NOBODY, STAY, Division, HeldShard, Moves, rebalance
 from gnomon.errors import InvalidInput
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import NOW, SECOND
 
 LEASE = timedelta(seconds=20)

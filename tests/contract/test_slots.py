@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, WaitsFor
 from gnomon.core.executions.lease import LEASE
 from gnomon.core.executions.lifecycle import JobAction, LeaseExpired, Released, Snoozed, change_of
 from gnomon.core.executions.records import ExecutionFilter, Redrive
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.jobs.job import Definition, Job
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.time.schedule import Overlap, Schedule
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     BROKEN,
     FAILED,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant, TenantId
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.lease import Claim
 from gnomon.core.executions.lifecycle import JobAction
-from gnomon.core.executions.records import Checkpoint, LogLevel, LogLine, Tenant
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobStatus, TenantId
+from gnomon.core.executions.records import Checkpoint, LogLevel, LogLine
+from gnomon.core.jobs.job import Definition, Job, JobStatus
 from gnomon.core.schedules.firing import plan
 from gnomon.core.time.schedule import Interval, Schedule
 from gnomon.core.values.document import Document
 from gnomon.errors import InvalidInput, JobFired, JobNotFound, TenantAlreadyExists
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import MINUTE, NOW, act, ask, claim, create_one, new_id, new_job
 
 EVERY_MINUTE = Definition("echo", schedule=Schedule(Interval(MINUTE, NOW)))

@@ -11,7 +11,7 @@ from gnomon.core.executions.lease import LEASE, Leased
 from gnomon.core.executions.lifecycle import LeaseExpired, Released
 from gnomon.core.executions.suspects import PATIENCE, RESERVED_AGAIN_AFTER, RESERVED_FOR, RESERVED_MAX
 from gnomon.core.jobs.job import Definition
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     ADA,
     BOB,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Failure
 from gnomon.core.executions.lifecycle import Failed
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.runs.events import Retry, Succeed
+from gnomon.core.runs.run import Hold, RunId
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.values.document import JSON, Document
-from gnomon.core.workflows.dag import Hold, RunId
 from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract.flows import (
     act,

@@ -6,10 +6,9 @@ import asyncio
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant, TenantId
 from gnomon.core.executions.execution import ExecutionId
-from gnomon.core.executions.records import Tenant
-from gnomon.core.jobs.job import DEFAULT_TENANT, TenantId
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     BOB,
     LEASE,

@@ -6,12 +6,13 @@ from datetime import timedelta
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.lifecycle import JobAction
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.runs.events import Pause, RerunFailed, Retry
+from gnomon.core.runs.run import Run, RunId
 from gnomon.core.runs.state import RunStatus
-from gnomon.core.workflows.dag import Dag, Run, RunId
+from gnomon.core.workflows.dag import Dag
 from gnomon.errors import IllegalTransition
 from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract import given

@@ -7,21 +7,24 @@ from contextlib import contextmanager
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus
-from gnomon.core.jobs.job import DEFAULT_TENANT, JobId, NewJob
+from gnomon.core.jobs.job import JobId, NewJob
 from gnomon.core.runs import rows as run_book
 from gnomon.core.runs.events import Approve, Changes, Pause, RerunFailed
+from gnomon.core.runs.run import RunId
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.time.schedule import Schedule
 from gnomon.core.values.document import JSON, Document
-from gnomon.core.workflows.dag import NewDag, RunId, dag_definition
+from gnomon.core.workflows.dag import NewDag, dag_definition
 from gnomon.core.workflows.document import read_workflow
 from gnomon.core.workflows.workflow import Plan
 from gnomon.errors import IllegalTransition, InvalidInput
-from gnomon.store.protocols.workflows import WorkflowStore, plans
+from gnomon.store.protocols.workflows import WorkflowStore
+from gnomon.store.runs import releases as run_releases
 from gnomon.store.runs.rows import LockedRun
-from gnomon.store.runs.runs import releases as run_releases
 from gnomon.store.sql_store import SqlStore
+from gnomon.store.workflows import plans
 from tests.contract.flows import (
     act,
     all_tasks,

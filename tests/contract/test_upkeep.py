@@ -8,11 +8,12 @@ from uuid import UUID
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.lease import Leased
 from gnomon.core.executions.records import Checkpoint, ExecutionFilter, LogLevel, LogLine
 from gnomon.core.executions.retention import RetentionPolicy
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job
+from gnomon.core.jobs.job import Definition, Job
 from gnomon.core.schedules.firing import plan
 from gnomon.core.time.schedule import Interval, Schedule
 from gnomon.core.values.document import Document
@@ -25,7 +26,8 @@ from gnomon.errors import (
     WorkerNotFound,
 )
 from gnomon.store.operations import upkeep
-from gnomon.store.protocols.base import Forgotten, Store
+from gnomon.store.protocols.operations import Forgotten
+from gnomon.store.protocols.store import Store
 from tests.conftest import SERVERS
 from tests.contract.conftest import SQLITE, FindGround, Ground
 from tests.contract.given import (

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, WaitsFor
 from gnomon.core.executions.lifecycle import JobAction, Outcome, change_of
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId
+from gnomon.core.jobs.job import Definition, Job, JobId
 from gnomon.core.time.schedule import Interval, Misfire, Schedule
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     BROKEN,
     DONE,

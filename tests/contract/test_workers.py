@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from gnomon.core.access.keys import KeyId
+from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant, TenantId
 from gnomon.core.executions.execution import WorkerId
-from gnomon.core.executions.records import Tenant
-from gnomon.core.jobs.job import DEFAULT_TENANT, TenantId
 from gnomon.core.operations.workers import Worker, WorkerStatus
 from gnomon.errors import TenantNotFound, WorkerNameTaken, WorkerNotFound
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     ADA,
     BOB,

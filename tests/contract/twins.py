@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.records import ExecutionFilter, JobFilter
-from gnomon.core.jobs.job import JobStatus, TenantId
+from gnomon.core.jobs.job import JobStatus
 from gnomon.errors import GnomonError, InvalidDependency
-from gnomon.store.protocols.base import Store
+from gnomon.store.protocols.store import Store
 from tests.contract.grounds import Ground
 from tests.contract.model import ModelStore
 

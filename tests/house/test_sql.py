@@ -112,7 +112,7 @@ def test_an_unused_and_a_missing_statement_are_found(plant: Plant) -> None:
         """,
     )
     assert unused_statements(root) == [
-        f"{SQL}/common/executions/renew.sql:1: no Python in {STORE} names the statement 'renew'. Use it or delete it."
+        f"{SQL}/common/renew.sql:1: no Python in {STORE} names the statement 'renew'. Use it or delete it."
     ]
     assert [line.split("'")[1] for line in missing_statements(root)] == ["lost", "gone"]
 

@@ -19,7 +19,7 @@ EXCEPTIONS: dict[str, str] = {
     "src/gnomon/store/protocols/base.py": "Every verb of the store and what it promises, on one page.",
     "src/gnomon/proof/events.py": "The whole vocabulary of a history, on one page: short classes, no logic.",
     "src/gnomon/handlers/script/launch.py": "A program of its own, which can import nothing of ours.",
-    "src/gnomon/core/executions/lifecycle.py": "Both tables of transitions and what decides by them, in one place.",
+    "src/gnomon/core/executions/lifecycle.py": "Both tables of transitions and what decides by them.",
 }
 
 # Names that say nothing about what is inside.

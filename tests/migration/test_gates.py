@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from gnomon.app import open_database
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, NewExecution, WaitsFor
-from gnomon.core.jobs.job import DEFAULT_TENANT, JobId
+from gnomon.core.jobs.job import JobId
 from gnomon.store.schema.migrations import migrations
 from gnomon.store.sql_store import SqlStore
 from tests.migration.grounds import Ground

@@ -7,8 +7,9 @@ from uuid import UUID
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import AttemptOutcome, Execution, ExecutionId, ExecutionStatus, Trigger
-from gnomon.core.jobs.job import DEFAULT_TENANT, JobId
+from gnomon.core.jobs.job import JobId
 from gnomon.proof.events import Expired, Refused
 from gnomon.testing.sim.basics import basics
 from gnomon.testing.sim.scenario import Scenario

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from gnomon.app.processes.engine import Engine
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, JobId, NewJob
+from gnomon.core.access.tenants import DEFAULT_TENANT
+from gnomon.core.jobs.job import Definition, JobId, NewJob
 from gnomon.core.jobs.retry import Backoff, RetryPolicy
 from gnomon.core.time.nominal import first_run, seed_of
 from gnomon.core.time.schedule import CronTiming, Interval, Overlap, Schedule, resolved

@@ -20,7 +20,7 @@ from gnomon.client.operations.workers import Workers
 from gnomon.client.workflows.backfills import Backfills
 from gnomon.client.workflows.dags import Dags
 from gnomon.client.workflows.runs import Runs
-from gnomon.core.jobs.job import TenantId
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.values.ids import IdSource
 from gnomon.store.databases.hints import Topic
 from gnomon.store.protocols.workflows import WorkflowStore

@@ -8,8 +8,9 @@ from datetime import datetime
 
 from gnomon.client.executions.ends import Bells, Ends, Rooms
 from gnomon.client.workflows.places import TaskNames
+from gnomon.core.access.tenants import DEFAULT_TENANT, TenantId
 from gnomon.core.executions.execution import ExecutionId
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, TenantId
+from gnomon.core.jobs.job import Definition
 from gnomon.core.jobs.kinds import Kinds
 from gnomon.core.values.ids import IdSource
 from gnomon.core.workflows.graph import GraphLimits

@@ -10,10 +10,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId, Failure
 from gnomon.core.executions.lease import Leased
-from gnomon.core.jobs.job import JobId, TenantId
-from gnomon.store.protocols.base import Decision
+from gnomon.core.jobs.job import JobId
+from gnomon.store.protocols.changes import Decision
 
 logger = logging.getLogger(__name__)
 

@@ -14,9 +14,10 @@ from concurrent.futures import Future
 from datetime import datetime, timedelta
 from typing import Any, NoReturn, Protocol, runtime_checkable
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.lease import Leased
-from gnomon.core.jobs.job import JobId, TenantId
+from gnomon.core.jobs.job import JobId
 from gnomon.core.values.document import JSON, Document
 from gnomon.core.values.limits import CHECKPOINT_BYTES_MAX
 

@@ -40,7 +40,8 @@ class Registry:
     def check(self, definition: Definition) -> None:
         """Called when a job is saved. Raises InvalidInput that names the field and what is wrong with it.
 
-        The payload of a kind that is unknown here is not looked at. core/jobs/kinds.py says which may be saved.
+        The payload of a kind that is unknown here is not looked at. core/jobs/kinds.py says which may be
+        saved.
         """
         handler = self._handlers.get(definition.kind)
         if handler is not None:

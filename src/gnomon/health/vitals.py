@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 from gnomon.errors import StoreUnavailable
-from gnomon.store.protocols.base import ScheduleStore
+from gnomon.store.protocols.jobs import ScheduleStore
 
 REMEMBERED_SECONDS = 1.0
 PATIENCE_SECONDS = 3.0

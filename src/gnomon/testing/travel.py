@@ -18,9 +18,10 @@ from gnomon.app.connection import Connection
 from gnomon.app.gnomon import Gnomon
 from gnomon.app.jobs.calls import duration
 from gnomon.app.jobs.fixed_job import FixedJob
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Execution, ExecutionStatus
 from gnomon.core.executions.records import ExecutionFilter, Page
-from gnomon.core.jobs.job import DEFAULT_TENANT, JobId
+from gnomon.core.jobs.job import JobId
 from gnomon.core.values.ids import IdSource
 from gnomon.core.values.limits import PAGE_LIMIT_MAX
 from gnomon.errors import InvalidInput

@@ -24,7 +24,7 @@ from gnomon.core.executions.lifecycle import Failed, Failure, Released, Succeede
 from gnomon.core.executions.records import Checkpoint, LogLevel, LogLine
 from gnomon.core.operations.workers import Registration
 from gnomon.core.values.document import Document
-from gnomon.store.protocols.base import Applied, Decision
+from gnomon.store.protocols.changes import Applied, Decision
 from tests.acceptance.cli.conftest import Desk
 from tests.acceptance.test_api import first_key, node
 from tests.postgres import free_port

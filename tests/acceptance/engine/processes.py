@@ -16,8 +16,9 @@ from random import Random
 from typing import Any
 
 from gnomon.app import open_store
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Execution, ExecutionId, NewExecution
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.jobs.job import Definition, Job, JobId, NewJob
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.time.nominal import first_run, seed_of
 from gnomon.core.time.schedule import Schedule, resolved

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Execution, ExecutionId, ExecutionStatus
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.jobs.job import Definition
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.values.document import Document
 from gnomon.core.values.limits import LOG_BYTES_MAX

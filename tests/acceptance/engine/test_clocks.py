@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus
-from gnomon.core.jobs.job import DEFAULT_TENANT, JobId
+from gnomon.core.jobs.job import JobId
 from gnomon.core.time.schedule import Interval, Misfire, Schedule
 from tests.acceptance.engine.processes import Cluster, GnomonProcess, open_cluster
 from tests.conftest import MakeDatabase

@@ -6,9 +6,9 @@ import asyncio
 import signal
 from datetime import timedelta
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, ExecutionStatus
 from gnomon.core.executions.lifecycle import DeadReason
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.time.schedule import Interval, Schedule
 from gnomon.engine.failpoints import At

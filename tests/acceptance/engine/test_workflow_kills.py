@@ -7,9 +7,9 @@ import asyncio
 from gnomon.client import Client
 from gnomon.client.context import Surroundings
 from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.runs.run import RunId
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.values.document import JSON
-from gnomon.core.workflows.dag import RunId
 from gnomon.engine.clock import StoreClock
 from tests.acceptance.engine.processes import Cluster
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from gnomon.core.jobs.job import Definition, JobStatus, TenantId
+from gnomon.core.access.tenants import TenantId
+from gnomon.core.jobs.job import Definition, JobStatus
 from gnomon.core.time.calendars import USERS_SHOWN_MAX, Calendar, KeptCalendar, ListedCalendar
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.limits import check_limit

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import cast
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import (
     Attempt,
     AttemptOutcome,
@@ -26,11 +27,11 @@ from gnomon.core.executions.lifecycle import Change
 from gnomon.core.executions.records import DeadLetter, ExecutionFilter, Page, Redrive
 from gnomon.core.executions.suspects import PATIENCE
 from gnomon.core.explain.executions import Place
-from gnomon.core.jobs.job import Job, JobId, TenantId
+from gnomon.core.jobs.job import Job, JobId
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.ids import EPOCH, first_id_of
 from gnomon.errors import ExecutionNotFound, InvalidInput
-from gnomon.store.protocols.base import Applied, Decision
+from gnomon.store.protocols.changes import Applied, Decision
 from tests.contract.model import gates, suspects
 from tests.contract.model.jobs import triggerable
 from tests.contract.model.state import Lease, Run, State, page_of

@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import cast
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.lifecycle import JobChange
 from gnomon.core.executions.records import JobFilter, Page
-from gnomon.core.jobs.job import Job, JobId, JobStatus, NewJob, Revision, TenantId
+from gnomon.core.jobs.job import Job, JobId, JobStatus, NewJob, Revision
 from gnomon.core.jobs.shown import ShownJob, shown_job
 from gnomon.core.time.schedule_document import type_of
 from gnomon.core.values.idempotency import Idempotency

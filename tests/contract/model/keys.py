@@ -8,8 +8,8 @@ from datetime import datetime
 from uuid import UUID
 
 from gnomon.core.access.keys import ApiKey, KeyId
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.records import Page
-from gnomon.core.jobs.job import TenantId
 from gnomon.errors import KeyNotFound, LastAdminKey, TenantNotFound
 from tests.contract.model.state import State, page_of
 

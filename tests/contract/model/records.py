@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.gates import slots
 from gnomon.core.executions.lease import Claim
@@ -19,7 +20,7 @@ from gnomon.core.executions.records import (
     Redrive,
     Redriven,
 )
-from gnomon.core.jobs.job import JobId, TenantId
+from gnomon.core.jobs.job import JobId
 from gnomon.errors import DeadLetterNotFound
 from tests.contract.model import gates
 from tests.contract.model.jobs import triggerable

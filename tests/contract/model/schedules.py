@@ -7,13 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import Trigger
-from gnomon.core.jobs.job import Job, JobId, TenantId, shard_of
+from gnomon.core.jobs.job import Job, JobId, shard_of
 from gnomon.core.schedules.occurrence import Firing, Occurrence
 from gnomon.core.time import schedule_document
 from gnomon.core.time.calendars import Calendar
 from gnomon.errors import InvalidInput
-from gnomon.store.protocols.base import Due, Unreadable
+from gnomon.store.protocols.jobs import Due, Unreadable
 from tests.contract.model import gates
 from tests.contract.model.state import Run, State
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from gnomon.core.access.keys import ApiKey, KeyId
+from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant, TenantId
 from gnomon.core.executions.execution import (
     Attempt,
     Execution,
@@ -19,8 +20,8 @@ from gnomon.core.executions.execution import (
     WorkerId,
 )
 from gnomon.core.executions.lease import Claim, ClaimRequest, Lane, Leased
-from gnomon.core.executions.records import Checkpoint, DeadLetter, LogLine, Page, Tenant
-from gnomon.core.jobs.job import DEFAULT_TENANT, Job, JobId, Revision, TenantId
+from gnomon.core.executions.records import Checkpoint, DeadLetter, LogLine, Page
+from gnomon.core.jobs.job import Job, JobId, Revision
 from gnomon.core.operations.shards import ShardLease
 from gnomon.core.operations.workers import Worker
 from gnomon.core.schedules.occurrence import Occurrence

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.retention import RetentionPolicy, droppable
-from gnomon.store.protocols.base import Forgotten
+from gnomon.store.protocols.operations import Forgotten
 from tests.contract.model.state import State
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from gnomon.core.access.tenants import Tenant, TenantId
 from gnomon.core.executions.execution import WorkerId
-from gnomon.core.executions.records import Tenant
-from gnomon.core.jobs.job import TenantId
 from gnomon.core.operations.workers import Registered, Registration, Worker, WorkerStatus
 from gnomon.errors import TenantAlreadyExists, TenantNotFound, WorkerNameTaken, WorkerNotFound
 from tests.contract.model.state import State

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from gnomon.api.resources.events import Follower
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Failure
 from gnomon.core.executions.lifecycle import Failed, Succeeded
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.errors import EventsGone
 from tests.integration.api.conftest import Office, problem
 

@@ -16,8 +16,9 @@ from gnomon.app.connection import chosen_settings
 from gnomon.app.processes.attached_apps import apps_of
 from gnomon.app.processes.process import Role, alone, installed_handlers, running_engine, worker_options
 from gnomon.client import Draft
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, JobStatus
+from gnomon.core.jobs.job import Definition, JobStatus
 from gnomon.errors import KindDisabled, StoreRefused, UnknownKind
 from gnomon.settings import Settings
 from tests.conftest import MakeDatabase

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from gnomon import Context, Gnomon, InvalidInput, JobFailed, Schedule
+from gnomon.core.runs.run import Run
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.values.document import JSON
-from gnomon.core.workflows.dag import Run
 from gnomon.core.workflows.references import parse
 from gnomon.errors import GnomonError, InvalidDag
 from gnomon.testing import ManualClock, inline

@@ -12,9 +12,9 @@ from gnomon import Gnomon, InvalidInput, JobFailed
 from gnomon.client import Client
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.jobs.job import JobId, JobStatus
+from gnomon.core.runs.run import Run
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.values.document import JSON
-from gnomon.core.workflows.dag import Run
 from gnomon.core.workflows.graph import GraphLimits
 from gnomon.errors import DagNotFound, InvalidDag, JobAlreadyExists, VersionConflict
 from gnomon.testing import ManualClock, inline

@@ -12,8 +12,9 @@ from gnomon.cli.output.narration import LINES_MAX, WINDOW, Nameless, Teller, tel
 from gnomon.client import Client
 from gnomon.client.context import Surroundings
 from gnomon.client.workflows.places import TaskLookup
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.records import JobFilter, Page
-from gnomon.core.jobs.job import Definition, Job, JobId, TenantId
+from gnomon.core.jobs.job import Definition, Job, JobId
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.values.document import JSON
 from gnomon.engine.telemetry import What

@@ -22,7 +22,7 @@ from gnomon.engine.schedulers.scheduler import Scheduler
 from gnomon.engine.telemetry import Telemetry
 from gnomon.errors import InvalidInput
 from gnomon.store.databases.hints import Topic
-from gnomon.store.protocols.base import Decision
+from gnomon.store.protocols.changes import Decision
 from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing import ManualClock

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from gnomon.app import open_database, open_store
 from gnomon.client import Ask, Client, Draft
 from gnomon.client.context import Surroundings
+from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant
 from gnomon.core.executions.execution import ExecutionId, WorkerId
 from gnomon.core.executions.lease import ClaimRequest
 from gnomon.core.executions.lifecycle import Succeeded
-from gnomon.core.executions.records import Tenant
 from gnomon.core.explain.obstacles import Obstacle
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.jobs.job import Definition
 from gnomon.core.operations.workers import Registration, Worker
 from gnomon.core.time.schedule import Interval, Overlap, Schedule
 from gnomon.core.values.ids import IdSource

@@ -5,8 +5,8 @@ from __future__ import annotations
 from gnomon.core.executions.execution import ExecutionId, Failure
 from gnomon.core.executions.lifecycle import Failed, Succeeded
 from gnomon.core.explain.obstacles import Obstacle, Reason
+from gnomon.core.runs.run import Run
 from gnomon.core.values.document import JSON, Document
-from gnomon.core.workflows.dag import Run
 from tests.integration.client.conftest import Office
 
 BOOM = Failed(Failure("boom", "No such table."))

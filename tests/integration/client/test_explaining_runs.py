@@ -9,8 +9,8 @@ from gnomon.core.executions.execution import ExecutionId, Failure, WorkerId
 from gnomon.core.executions.lifecycle import Failed, Succeeded
 from gnomon.core.explain.obstacles import Obstacle, Reason
 from gnomon.core.operations.workers import Registration
+from gnomon.core.runs.run import Run, RunId
 from gnomon.core.values.document import JSON
-from gnomon.core.workflows.dag import Run, RunId
 from tests.integration.client.conftest import Office
 
 HOUR = timedelta(hours=1)

@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 
 from gnomon.client import Draft
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.records import JobFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId, JobStatus
+from gnomon.core.jobs.job import Definition, Job, JobId, JobStatus
 from gnomon.core.schedules.occurrence import SkipReason
 from gnomon.core.time.calendars import Calendar
 from gnomon.core.time.schedule import CronTiming, Interval, Misfire, Once, Schedule

@@ -11,8 +11,8 @@ import pytest
 
 from gnomon.client import Ask, Client, Draft
 from gnomon.client.context import Surroundings
+from gnomon.client.executions import leases
 from gnomon.client.executions.ends import Bells
-from gnomon.client.executions.executions import leases
 from gnomon.client.executions.leases import Ending
 from gnomon.core.executions.execution import ExecutionStatus, Failure, WorkerId
 from gnomon.core.executions.lease import ClaimRequest, Leased

@@ -10,9 +10,10 @@ from datetime import timedelta
 from random import Random
 from uuid import UUID
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Execution, ExecutionId, NewExecution, WorkerId
 from gnomon.core.executions.lease import LEASE
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.jobs.job import Definition, Job, JobId, NewJob
 from gnomon.core.operations.workers import Registration
 from gnomon.core.time.nominal import first_run, seed_of
 from gnomon.core.values.document import JSON, Document

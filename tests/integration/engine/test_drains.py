@@ -7,8 +7,9 @@ import random
 import time
 from datetime import datetime, timedelta
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, ExecutionStatus, NewExecution
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, JobId
+from gnomon.core.jobs.job import Definition, JobId
 from gnomon.core.values.document import JSON
 from gnomon.engine.telemetry import What
 from gnomon.handlers.base import Context

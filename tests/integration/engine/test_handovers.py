@@ -6,13 +6,13 @@ from contextlib import suppress
 
 import pytest
 
-from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.access.tenants import DEFAULT_TENANT
+from gnomon.core.runs.run import RunId
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.values.document import JSON
-from gnomon.core.workflows.dag import RunId
 from gnomon.errors import StoreUnavailable
 from gnomon.handlers.base import Context
-from gnomon.store.protocols.base import Handover
+from gnomon.store.protocols.changes import Handover
 from tests.contract.flows import Edges, chain, create_dag, start_run, tasks_of
 from tests.integration.engine.rig import Rig, WorkerRig
 

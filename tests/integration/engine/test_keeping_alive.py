@@ -23,7 +23,7 @@ from gnomon.engine.workers.heartbeat import Heartbeat
 from gnomon.engine.workers.pulse import Pulse
 from gnomon.errors import StoreRefused, StoreUnavailable
 from gnomon.handlers.base import Context
-from gnomon.store.protocols.base import ExecutionStore
+from gnomon.store.protocols.executions import ExecutionStore
 from tests.integration.engine.rig import Rig, WorkerRig
 
 PLAIN = Definition(kind="test")

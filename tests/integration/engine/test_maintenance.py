@@ -6,8 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.retention import RetentionPolicy
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.jobs.job import Definition
 from gnomon.core.values.document import JSON
 from gnomon.engine.schedulers.maintenance import BETWEEN_BATCHES, BETWEEN_CHORES, Maintenance
 from gnomon.errors import ExecutionNotFound

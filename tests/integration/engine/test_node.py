@@ -16,9 +16,10 @@ import pytest
 from gnomon.app import open_database
 from gnomon.app.processes.engine import Engine, EngineOptions, open_engine
 from gnomon.app.processes.worker_parts import WorkerOptions
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Execution, ExecutionId, ExecutionStatus, NewExecution, WorkerId
 from gnomon.core.executions.lease import LEASE, RENEW_EVERY
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId, NewJob
+from gnomon.core.jobs.job import Definition, Job, JobId, NewJob
 from gnomon.core.operations.workers import Registration, WorkerStatus
 from gnomon.core.time.nominal import first_run, seed_of
 from gnomon.core.time.schedule import Interval, Overlap, Schedule

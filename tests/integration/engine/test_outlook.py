@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.executions.lease import Leased
-from gnomon.core.executions.records import Tenant
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.jobs.job import Definition
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.values.document import JSON
 from gnomon.engine.outlook import AFTER_DUE, FIRST_INSTANT, PAUSE_MIN, Outlook

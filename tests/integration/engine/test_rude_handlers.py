@@ -18,7 +18,7 @@ from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.values.document import JSON, Document
 from gnomon.engine.telemetry import Happening
 from gnomon.handlers.base import Context, JobFailed, Snooze
-from gnomon.store.protocols.base import CheckpointStore
+from gnomon.store.protocols.executions import CheckpointStore
 from tests.integration.engine.rig import Body, Rig
 
 ONCE = Definition(kind="test", retry=RetryPolicy(max_attempts=1))

@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus, Trigger
 from gnomon.core.executions.lifecycle import JobAction, change_of
 from gnomon.core.executions.records import ExecutionFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Job, JobId
+from gnomon.core.jobs.job import Definition, Job, JobId
 from gnomon.core.schedules.occurrence import Firing, SkipReason
 from gnomon.core.time.calendars import Calendar
 from gnomon.core.time.schedule import CronTiming, Interval, Misfire, Overlap, Schedule
@@ -20,7 +21,7 @@ from gnomon.engine.schedulers.scheduler import OTHERS_TURN
 from gnomon.engine.service import NOW, POLL
 from gnomon.engine.telemetry import What
 from gnomon.handlers.base import Context
-from gnomon.store.protocols.base import ScheduleStore
+from gnomon.store.protocols.jobs import ScheduleStore
 from gnomon.testing.clock import ManualClock
 from tests.contract.test_schedules import vanish
 from tests.integration.engine.rig import Rig

@@ -6,11 +6,12 @@ import asyncio
 from collections import defaultdict
 from datetime import timedelta
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, WaitsFor
 from gnomon.core.executions.lease import LEASE
 from gnomon.core.executions.lifecycle import DeadReason
 from gnomon.core.executions.suspects import PATIENCE
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.jobs.job import Definition
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.values.document import JSON
 from gnomon.engine.service import POLL

@@ -12,9 +12,10 @@ from typing import Any, NoReturn
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionStatus, Failure
 from gnomon.core.executions.lease import LEASE, Claim, Leased
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Delivery
+from gnomon.core.jobs.job import Definition, Delivery
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.values.document import JSON, Document
 from gnomon.engine.telemetry import What
@@ -22,7 +23,8 @@ from gnomon.engine.workers.attempts import NOT_HERE, STOP_GRACE, states_of
 from gnomon.engine.workers.notebook import Capture
 from gnomon.errors import LeaseLost, StoreUnavailable
 from gnomon.handlers.base import Context, NotHere
-from gnomon.store.protocols.base import Applied, CheckpointStore
+from gnomon.store.protocols.changes import Applied
+from gnomon.store.protocols.executions import CheckpointStore
 from tests.integration.engine.rig import Rig
 
 PLAIN = Definition(kind="test")

@@ -31,7 +31,7 @@ from gnomon.core.executions.records import LogLevel, LogLine
 from gnomon.core.jobs.job import Delivery
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.values.document import Document
-from gnomon.store.protocols.base import Decision
+from gnomon.store.protocols.changes import Decision
 from tests.unit.core.builders import NOON, leased
 
 WAITS = st.integers(0, 700_000).map(lambda seconds: timedelta(seconds=seconds))

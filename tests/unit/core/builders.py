@@ -8,9 +8,10 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import count
 from uuid import UUID
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, WorkerId
 from gnomon.core.executions.lease import Claim, Leased
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Delivery, Job, JobId, JobStatus, Revision
+from gnomon.core.jobs.job import Definition, Delivery, Job, JobId, JobStatus, Revision
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.schedules.firing import plan
 from gnomon.core.schedules.occurrence import Firing, Occurrence, SkipReason

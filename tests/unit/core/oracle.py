@@ -1,6 +1,7 @@
 """The most obvious scheduler: look at every minute (or second), one after the other.
 
-It shares no code with `gnomon.core.time.cron` and `gnomon.core.time.dst`. It is slow, and plain enough to be believed.
+It shares no code with `gnomon.core.time.cron` and `gnomon.core.time.dst`. It is slow, and plain enough to be
+believed.
 """
 
 from __future__ import annotations

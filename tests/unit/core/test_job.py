@@ -10,7 +10,8 @@ from uuid import UUID
 
 import pytest
 
-from gnomon.core.jobs.job import DEFAULT_TENANT, SHARDS, Definition, Delivery, JobId, NewJob, shard_of
+from gnomon.core.access.tenants import DEFAULT_TENANT
+from gnomon.core.jobs.job import SHARDS, Definition, Delivery, JobId, NewJob, shard_of
 from gnomon.core.time.schedule import Schedule
 from gnomon.core.values.ids import IdSource
 from gnomon.errors import InvalidInput

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from gnomon.core.access.keys import ApiKey, KeyId, Scope, hash_of, key_text, parse_key, parse_scopes
-from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.errors import InvalidInput
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)

@@ -6,10 +6,11 @@ from uuid import UUID
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import Lane
 from gnomon.core.executions.records import JobFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition
+from gnomon.core.jobs.job import Definition
 from gnomon.core.jobs.kinds import Kinds
 from gnomon.core.operations.workers import Registration
 from gnomon.errors import InvalidInput, KindDisabled, UnknownKind

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import LEASE, RENEW_EVERY, ClaimRequest, Lane
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.errors import InvalidInput
 from tests.unit.core.builders import leased
 

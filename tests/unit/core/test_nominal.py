@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.time.dst import Fold, Gap
 from gnomon.core.time.nominal import Tick, Ticks, first_run, jitter_of, next_run, seed_of
 from gnomon.core.time.schedule import CronTiming, Delayed, Interval, Manual, Once, Schedule

@@ -7,12 +7,13 @@ from uuid import uuid4
 
 import pytest
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Trigger
 from gnomon.core.explain.obstacles import Obstacle
 from gnomon.core.explain.runs import RunView, why_run_waits
-from gnomon.core.jobs.job import DEFAULT_TENANT, JobId
+from gnomon.core.jobs.job import JobId
+from gnomon.core.runs.run import OpenTask, Run, RunId
 from gnomon.core.runs.state import RunState, RunStatus, TaskStatus
-from gnomon.core.workflows.dag import OpenTask, Run, RunId
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

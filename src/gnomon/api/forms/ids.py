@@ -20,12 +20,13 @@ from uuid import UUID
 from asyncpg.pgproto.pgproto import UUID as FastUUID  # A UUID like any other, made in C. # noqa: N811
 
 from gnomon.core.access.keys import KeyId
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId, WorkerId
-from gnomon.core.jobs.job import JobId, TenantId
+from gnomon.core.jobs.job import JobId
 from gnomon.core.runs.backfills import BackfillId
+from gnomon.core.runs.run import RunId
 from gnomon.core.values.document import check_name
 from gnomon.core.values.instants import instant_text, parse_instant
-from gnomon.core.workflows.dag import RunId
 from gnomon.errors import (
     BackfillNotFound,
     CalendarNotFound,

@@ -22,7 +22,7 @@ from gnomon.core.values.document import Document
 from gnomon.core.values.instants import parse_instant, seconds_of
 from gnomon.core.values.limits import cut_line
 from gnomon.errors import InvalidInput, LeaseLost
-from gnomon.store.protocols.base import Applied
+from gnomon.store.protocols.changes import Applied
 
 NUMBER_MAX = 2**31 - 1
 

@@ -14,7 +14,7 @@ from gnomon.api.forms.ids import task_name
 from gnomon.api.forms.reading import Answer, Body, Form
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.policy import READS, WRITES
-from gnomon.core.workflows.dag import Run
+from gnomon.core.runs.run import Run
 
 
 class RunAnswer(Answer):

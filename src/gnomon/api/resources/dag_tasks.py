@@ -16,9 +16,10 @@ from gnomon.api.serving.call import Call
 from gnomon.api.serving.policy import READS
 from gnomon.client.workflows.runs import NamedTask
 from gnomon.core.executions.execution import ExecutionId
+from gnomon.core.runs.run import Brought, Hold, Run, TaskItem
 from gnomon.core.runs.state import TaskStatus
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT
-from gnomon.core.workflows.dag import Brought, Hold, Run, TaskItem, task_id
+from gnomon.core.workflows.dag import task_id
 from gnomon.errors import InvalidInput
 
 

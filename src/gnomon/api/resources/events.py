@@ -24,7 +24,8 @@ from gnomon.api.serving.call import Call
 from gnomon.api.serving.failures import closing_with_status
 from gnomon.api.serving.policy import READS
 from gnomon.api.serving.streams import event_of, paused
-from gnomon.core.jobs.job import JobId, TenantId
+from gnomon.core.access.tenants import TenantId
+from gnomon.core.jobs.job import JobId
 from gnomon.core.values.events import EventType
 from gnomon.errors import InvalidInput
 from gnomon.store.operations.events import Happened, Position, SqlEvents

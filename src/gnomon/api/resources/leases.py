@@ -52,7 +52,7 @@ from gnomon.core.values.document import Document, check_name
 from gnomon.core.values.instants import seconds_of
 from gnomon.core.values.limits import CHECKPOINT_BYTES_MAX, check_batch
 from gnomon.errors import InvalidInput, LeaseLost
-from gnomon.store.protocols.base import Applied
+from gnomon.store.protocols.changes import Applied
 
 WAIT_SECONDS_MAX = 30
 BATCH_MAX = 1000

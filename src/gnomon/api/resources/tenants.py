@@ -10,7 +10,7 @@ from litestar.params import JSONBody
 from gnomon.api.forms.reading import Answer, Body, Form
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.policy import ADMINISTERS, READS
-from gnomon.core.executions.records import Tenant
+from gnomon.core.access.tenants import Tenant
 
 
 class TenantForm(Form):

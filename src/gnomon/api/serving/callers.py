@@ -12,7 +12,7 @@ from hashlib import sha256
 
 from gnomon.client import Client
 from gnomon.core.access.keys import ApiKey, KeyId, parse_key
-from gnomon.core.jobs.job import TenantId
+from gnomon.core.access.tenants import TenantId
 from gnomon.errors import KeyNotFound, Unauthorized
 
 # Revoked or expired keys are refused everywhere within ten seconds; this leaves room for a slow store.

@@ -18,7 +18,7 @@ from litestar.types import ASGIApp, Receive, Send
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.failures import CLOSE_CODES, closing_with_status
 from gnomon.core.access.keys import ApiKey, KeyId
-from gnomon.core.jobs.job import TenantId
+from gnomon.core.access.tenants import TenantId
 from gnomon.errors import StoreError, TooManyStreams, Unauthorized
 
 # Streams of a key that was revoked elsewhere end within ten seconds; this leaves room for a slow store.

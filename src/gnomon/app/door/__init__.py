@@ -2,7 +2,8 @@
 
 The server accepts every connection and parses requests. The door watches the server's sockets from outside:
 `sockets` reads from the kernel how much has arrived on each, `watch` decides which of them must go, and
-`doorman` closes those. `gnomon.api.serving.presence` knows which have a request under way; those are never touched.
+`doorman` closes those. `gnomon.api.serving.presence` knows which have a request under way; those are never
+touched.
 """
 
 from __future__ import annotations

@@ -13,10 +13,11 @@ from typing import Any, Protocol
 from gnomon.app.connection import Connection
 from gnomon.app.workflows.promises import Promised, config_value, written
 from gnomon.app.workflows.sketch import DRAWING, Sketch, TaskOptions, drawing
+from gnomon.core.runs.run import Run
 from gnomon.core.time.schedule import Manual, Schedule
 from gnomon.core.time.schedule_document import to_document
 from gnomon.core.values.document import JSON, Document
-from gnomon.core.workflows.dag import DEFINITION_BYTES_MAX, Run
+from gnomon.core.workflows.dag import DEFINITION_BYTES_MAX
 from gnomon.core.workflows.document import read_dag
 from gnomon.core.workflows.workflow import Plan
 from gnomon.errors import InvalidInput

@@ -8,7 +8,7 @@ from typing import Any
 from gnomon.cli.files.steps import Action, Noun, Step
 from gnomon.cli.session.session import path_of
 from gnomon.client.remote.server import Server
-from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.time.calendars import Calendar, parse_dates
 from gnomon.errors import InvalidInput
 

@@ -15,8 +15,9 @@ from rich.text import Text
 
 from gnomon.app.processes.engine import Engine
 from gnomon.cli.output.terminal import Screen
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.records import JobFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT, Job, JobId
+from gnomon.core.jobs.job import Job, JobId
 from gnomon.core.time.schedule import CronTiming, Interval
 from gnomon.engine.telemetry import Happening, What
 

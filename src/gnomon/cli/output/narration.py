@@ -10,9 +10,10 @@ from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Protocol
 
+from gnomon.core.access.tenants import DEFAULT_TENANT, TenantId
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.records import JobFilter, Page
-from gnomon.core.jobs.job import DEFAULT_TENANT, Job, JobId, TenantId
+from gnomon.core.jobs.job import Job, JobId
 from gnomon.core.values.limits import PAGE_LIMIT_MAX
 from gnomon.engine.clock import Clock
 from gnomon.engine.service import NOW, Stopping, Wakeup, drive

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from gnomon.core.access.keys import KeyId
 from gnomon.engine.service import Wakeup
 from gnomon.errors import StoreUnavailable
-from gnomon.store.protocols.base import KeyStore
+from gnomon.store.protocols.access import KeyStore
 
 EVERY = timedelta(minutes=1)
 NOTED_MAX = 10_000

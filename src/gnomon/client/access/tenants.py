@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gnomon.client.context import Surroundings
-from gnomon.core.executions.records import Tenant
+from gnomon.core.access.tenants import Tenant
 
 
 class Tenants:

@@ -25,12 +25,12 @@ from gnomon.core.executions.execution import (
 from gnomon.core.executions.records import AtRevision, ExecutionFilter, LogLine, Page, Redrive, Redriven
 from gnomon.core.jobs.job import JobId
 from gnomon.core.runs.events import Redrive as RedriveTasks
+from gnomon.core.runs.run import Run, RunId, TaskPlace
 from gnomon.core.time.schedule import DELAY_MAX
 from gnomon.core.values.document import Document
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.instants import check_duration, check_instant
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, check_batch
-from gnomon.core.workflows.dag import Run, RunId, TaskPlace
 from gnomon.errors import (
     DeadLetterNotFound,
     ExecutionNotFound,
@@ -122,8 +122,9 @@ class Executions:
         """Run an ended execution again, as a new one with the same input. Raises ExecutionNotFound.
 
         A dead letter is redriven; asked twice, that is one new execution. Of a task of a workflow, the run
-        goes on from it: see `core/runs/repairs.py`. Raises IllegalTransition for an execution that has not ended,
-        and for a run of a workflow of which tasks failed: run anew, it would leave them to be redriven.
+        goes on from it: see `core/runs/repairs.py`. Raises IllegalTransition for an execution that has not
+        ended, and for a run of a workflow of which tasks failed: run anew, it would leave them to be
+        redriven.
         """
         ended = await self.get(execution_id)
         if not ended.status.is_final:

@@ -22,10 +22,10 @@ from gnomon.core.explain.runs import (
 )
 from gnomon.core.jobs.job import Job, JobId
 from gnomon.core.operations.workers import Worker
+from gnomon.core.runs.run import RunId
 from gnomon.core.schedules.occurrence import SkipReason
 from gnomon.core.time.schedule import CronTiming
 from gnomon.core.values.limits import PAGE_LIMIT_MAX
-from gnomon.core.workflows.dag import RunId
 from gnomon.core.workflows.document import read_workflow
 from gnomon.errors import RunNotFound
 from gnomon.handlers.python.handler import FunctionHandler

@@ -1,7 +1,8 @@
 """What a worker that has no store of its own does: claim, hold on, write down, over somebody who has one.
 
-The outcome of an attempt is decided here, by core/executions/lifecycle.py, from the lease as the store has it. What a
-worker says is checked against the fence, and against the name of the worker that was given the lease.
+The outcome of an attempt is decided here, by core/executions/lifecycle.py, from the lease as the store has
+it. What a worker says is checked against the fence, and against the name of the worker that was given the
+lease.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from gnomon.core.values.document import Document
 from gnomon.engine.outlook import Outlook
 from gnomon.errors import ExecutionNotFound, SchemaMismatch
 from gnomon.store.databases.hints import Topic
-from gnomon.store.protocols.base import Applied, Decision
+from gnomon.store.protocols.changes import Applied, Decision
 
 # How an attempt that ended in this way is kept; a replay is known by it.
 _ATTEMPTS: dict[type[Outcome], AttemptOutcome] = {

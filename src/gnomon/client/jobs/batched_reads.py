@@ -9,9 +9,10 @@ import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId, RecentRun
 from gnomon.core.explain.job_state import OF_RUNS, RECENT_MAX
-from gnomon.core.jobs.job import DAG_KIND, Job, JobId, TenantId
+from gnomon.core.jobs.job import DAG_KIND, Job, JobId
 from gnomon.core.jobs.shown import ShownJob
 from gnomon.errors import JobNotFound
 from gnomon.store.protocols.workflows import WorkflowStore

@@ -1,7 +1,8 @@
 """Changing a job that schedulers may be firing at the same moment.
 
 Read, decide, write; the write holds only if the job is still as it was read. Before a change that moves the
-cursor, the due times behind it get their outcomes (core/schedules/rescheduling.py), so the ledger has no holes.
+cursor, the due times behind it get their outcomes (core/schedules/rescheduling.py), so the ledger has no
+holes.
 """
 
 from __future__ import annotations

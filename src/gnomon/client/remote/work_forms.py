@@ -8,17 +8,18 @@ from uuid import UUID
 
 import msgspec
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, WorkerId
 from gnomon.core.executions.lease import Claim, Leased
 from gnomon.core.executions.lifecycle import DeadReason
 from gnomon.core.executions.records import Checkpoint, LogLine
-from gnomon.core.jobs.job import Definition, Delivery, JobId, Revision, TenantId
+from gnomon.core.jobs.job import Definition, Delivery, JobId, Revision
 from gnomon.core.jobs.retry import CRASH_LIMIT, Backoff, RetryPolicy
 from gnomon.core.operations.workers import Registration, Worker, WorkerStatus
 from gnomon.core.time.schedule_document import from_kept
 from gnomon.core.values.document import Document
 from gnomon.core.values.instants import instant_text, seconds_of
-from gnomon.store.protocols.base import Decision
+from gnomon.store.protocols.changes import Decision
 
 
 class Retry(msgspec.Struct):

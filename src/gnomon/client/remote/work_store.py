@@ -48,7 +48,7 @@ from gnomon.errors import (
     WorkerNotFound,
     WorkerOfAnotherKey,
 )
-from gnomon.store.protocols.base import Applied, Decision, Handover
+from gnomon.store.protocols.changes import Applied, Decision, Handover
 
 # A claim that finds nothing waits for so long at the server. A drain waits for it, so it is not longer.
 WAIT = timedelta(seconds=3)

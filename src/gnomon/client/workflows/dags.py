@@ -15,6 +15,7 @@ from gnomon.client.workflows.runs import begin_run
 from gnomon.core.executions.lifecycle import JobAction, JobChange
 from gnomon.core.executions.records import Page
 from gnomon.core.jobs.job import Definition, Job, JobId, JobStatus, NewJob
+from gnomon.core.runs.run import Run
 from gnomon.core.schedules.rescheduling import course_of_new
 from gnomon.core.time.nominal import seed_of
 from gnomon.core.values.document import JSON, Document
@@ -26,7 +27,6 @@ from gnomon.core.workflows.dag import (
     DagChange,
     DagRevision,
     NewDag,
-    Run,
     dag_definition,
 )
 from gnomon.core.workflows.diff import DagDiff, diff

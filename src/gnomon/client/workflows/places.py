@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId
-from gnomon.core.jobs.job import JobId, TenantId
-from gnomon.core.workflows.dag import RunId
+from gnomon.core.jobs.job import JobId
+from gnomon.core.runs.run import RunId
 from gnomon.store.protocols.workflows import WorkflowStore
 
 REMEMBERED_MAX = 64  # Revisions. Those of 20,000 tasks, too: a name is a few bytes.

@@ -25,12 +25,13 @@ from gnomon.core.runs.events import (
     Succeed,
     name_of,
 )
+from gnomon.core.runs.run import Brought, Run, RunId, TaskRun
 from gnomon.core.runs.state import RunStatus, TaskStatus, configured
 from gnomon.core.time.schedule import Overlap
 from gnomon.core.values.document import JSON, Document, check_name
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.limits import NOTE_BYTES_MAX, PAGE_LIMIT_DEFAULT, RESULT_BYTES_MAX
-from gnomon.core.workflows.dag import Brought, Dag, Run, RunId, TaskRun
+from gnomon.core.workflows.dag import Dag
 from gnomon.core.workflows.document import read_workflow
 from gnomon.core.workflows.workflow import SubDag, Task, Workflow
 from gnomon.errors import IllegalTransition, InvalidInput, JobNotFound

@@ -16,7 +16,7 @@ from hmac import compare_digest
 from typing import NamedTuple, NewType
 from uuid import UUID
 
-from gnomon.core.jobs.job import TenantId
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.values.choices import Choice, choice
 from gnomon.core.values.document import check_name
 from gnomon.errors import InvalidInput

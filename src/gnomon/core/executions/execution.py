@@ -10,7 +10,8 @@ from itertools import accumulate
 from typing import NamedTuple, NewType
 from uuid import UUID
 
-from gnomon.core.jobs.job import JobId, TenantId, check_priority
+from gnomon.core.access.tenants import TenantId
+from gnomon.core.jobs.job import JobId, check_priority
 from gnomon.core.values.choices import Choice
 from gnomon.core.values.document import Document, check_name, keepable_text
 

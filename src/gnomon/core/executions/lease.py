@@ -14,8 +14,9 @@ from hashlib import sha256
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId, WorkerId
-from gnomon.core.jobs.job import DAG_KIND, JobId, Revision, TenantId
+from gnomon.core.jobs.job import DAG_KIND, JobId, Revision
 from gnomon.core.values.document import Document, check_name
 from gnomon.errors import InvalidInput
 
@@ -56,8 +57,9 @@ class ClaimRequest:
     `is_counted` makes the store count: the worker gets what it has slots for beside what it holds, and
     nothing while it is not live. A worker that has the store to itself counts on its own.
 
-    `is_alone` asks for one suspect (see core/executions/suspects.py), and for nothing else. The worker that asks holds
-    nothing, and claims nothing beside it. Where the store counts, it sees to that, and nobody has to ask.
+    `is_alone` asks for one suspect (see core/executions/suspects.py), and for nothing else. The worker that
+    asks holds nothing, and claims nothing beside it. Where the store counts, it sees to that, and nobody has
+    to ask.
     """
 
     id: UUID

@@ -13,10 +13,11 @@ from typing import assert_never
 
 import msgspec
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionStatus, Failure, WaitsFor
 from gnomon.core.executions.gates import gate_of_retry
 from gnomon.core.executions.lease import Leased
-from gnomon.core.jobs.job import Definition, Delivery, Job, JobId, JobStatus, TenantId, check_job
+from gnomon.core.jobs.job import Definition, Delivery, Job, JobId, JobStatus, check_job
 from gnomon.core.jobs.retry import BACKOFF_MAX, backoff
 from gnomon.core.values.document import Document
 from gnomon.errors import IllegalTransition

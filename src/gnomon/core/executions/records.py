@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import Generic, NamedTuple, TypeVar
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, Failure
 from gnomon.core.executions.lease import Claim
 from gnomon.core.executions.lifecycle import DeadReason
-from gnomon.core.jobs.job import MAX_CONCURRENT_MAX, JobId, JobStatus, TenantId
+from gnomon.core.jobs.job import JobId, JobStatus
 from gnomon.core.values.choices import Choice
 from gnomon.core.values.document import NAME_LENGTH_MAX, Document, check_name, check_text
 from gnomon.core.values.limits import LOG_LINE_BYTES_MAX
@@ -172,20 +173,3 @@ class Redriven(NamedTuple):
     is_new: bool
     revision: int | None
     dag_run_id: UUID | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Tenant:
-    id: TenantId
-    name: str
-    weight: int = 1
-    max_concurrent: int | None = None
-
-    def __post_init__(self) -> None:
-        check_name(self.name, field="name")
-        if type(self.weight) is not int or not 1 <= self.weight <= 1000:
-            raise InvalidInput("weight", "must be a whole number from 1 to 1000.")
-        if self.max_concurrent is not None and (
-            type(self.max_concurrent) is not int or not 1 <= self.max_concurrent <= MAX_CONCURRENT_MAX
-        ):
-            raise InvalidInput("max_concurrent", f"must be a whole number from 1 to {MAX_CONCURRENT_MAX}.")

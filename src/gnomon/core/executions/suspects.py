@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gnomon.core.explain.obstacles import Obstacle, Reason
-
 # A worker that is empty takes a suspect at once. One that is busy stops claiming for it after this time.
 PATIENCE = timedelta(seconds=5)
 # A worker that stopped claiming, and has not asked again for so long, waits no more.
@@ -19,14 +17,3 @@ RESERVED_FOR = timedelta(seconds=30)
 # the next time so long after it began to; another worker may at once.
 RESERVED_MAX = timedelta(minutes=5)
 RESERVED_AGAIN_AFTER = timedelta(minutes=30)
-
-
-def why_alone(crashes: int) -> Reason:
-    """Why a suspect that waits does not run now."""
-    times = "once" if crashes == 1 else f"{crashes} times in a row"
-    return Reason(
-        Obstacle.SUSPECT,
-        f"Its worker died {times}, so it waits for a worker that runs nothing else. "
-        "An empty one takes it at once; after some seconds a busy one makes room.",
-        {"crashes": crashes},
-    )

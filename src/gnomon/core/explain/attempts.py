@@ -132,3 +132,14 @@ def _listed(names: Sequence[str]) -> str:
 
 def _attempts(count: int, count_max: int) -> str:
     return "no attempt" if count == 0 else f"attempt {count} of {count_max}"
+
+
+def why_alone(crashes: int) -> Reason:
+    """Why a suspect that waits does not run now."""
+    times = "once" if crashes == 1 else f"{crashes} times in a row"
+    return Reason(
+        Obstacle.SUSPECT,
+        f"Its worker died {times}, so it waits for a worker that runs nothing else. "
+        "An empty one takes it at once; after some seconds a busy one makes room.",
+        {"crashes": crashes},
+    )

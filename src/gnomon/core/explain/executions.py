@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 from gnomon.core.executions.execution import Execution, ExecutionId, ExecutionStatus, Trigger, WaitsFor
 from gnomon.core.executions.lease import Lane
-from gnomon.core.executions.suspects import why_alone
+from gnomon.core.explain.attempts import why_alone
 from gnomon.core.explain.obstacles import Obstacle, Reason
 from gnomon.core.explain.unrunnable import lacks_in_words
 from gnomon.core.jobs.job import DAG_KIND, Job, JobId, JobStatus
 from gnomon.core.operations.workers import Worker
+from gnomon.core.runs.run import RunId
 from gnomon.core.schedules.occurrence import Occurrence, SkipReason
 from gnomon.core.time.schedule import Manual, Overlap
 from gnomon.core.values.instants import instant_text
-from gnomon.core.workflows.dag import RunId
 
 AHEAD_MAX = 10_000  # Nobody needs to know more exactly how long a queue is.
 

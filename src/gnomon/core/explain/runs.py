@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from gnomon.core.explain.attempts import error_of, said
 from gnomon.core.explain.obstacles import Obstacle, Reason
+from gnomon.core.runs.run import FailedTask, OpenTask, Run
 from gnomon.core.runs.state import TaskStatus
 from gnomon.core.values.instants import instant_text
-from gnomon.core.workflows.dag import FailedTask, OpenTask, Run
 
 OPEN_TASKS_SHOWN_MAX = 20
 FAILED_TASKS_SHOWN_MAX = 5

@@ -8,23 +8,21 @@ from hashlib import blake2b
 from typing import NewType
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.time.schedule import Schedule
 from gnomon.core.values.choices import Choice
 from gnomon.core.values.document import Document, check_name
+from gnomon.core.values.limits import MAX_CONCURRENT_MAX
 from gnomon.errors import InvalidInput
 
-TenantId = NewType("TenantId", UUID)
 JobId = NewType("JobId", UUID)
-
-DEFAULT_TENANT = TenantId(UUID("00000000-0000-7000-8000-000000000000"))
 
 SHARDS = 64
 DAG_KIND = "gnomon.dag"  # Of jobs that are workflows. No worker runs it: its tasks are run.
 PRIORITY_MIN, PRIORITY_DEFAULT, PRIORITY_MAX = 0, 5, 9
 PRIORITIES = list(range(PRIORITY_MAX, PRIORITY_MIN - 1, -1))  # In the order in which they are served.
 TIMEOUT_MAX = timedelta(days=30)
-MAX_CONCURRENT_MAX = 100_000
 TAGS_MAX = 64
 DEPENDENCIES_MAX = 256
 CAPABILITIES_MAX = 32

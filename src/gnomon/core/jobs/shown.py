@@ -10,8 +10,9 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.jobs import retry
-from gnomon.core.jobs.job import Job, JobId, TenantId
+from gnomon.core.jobs.job import Job, JobId
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.time import schedule_document
 from gnomon.core.time.schedule import Schedule

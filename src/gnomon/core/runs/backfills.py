@@ -14,8 +14,9 @@ from enum import StrEnum
 from typing import NewType, assert_never
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId
-from gnomon.core.jobs.job import JobId, TenantId, check_priority
+from gnomon.core.jobs.job import JobId, check_priority
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.schedules.misfire import ClosedDays
 from gnomon.core.time.nominal import Ticks, zone_of

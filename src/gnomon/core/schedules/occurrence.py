@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId, WaitsFor
-from gnomon.core.jobs.job import JobId, JobStatus, TenantId
+from gnomon.core.jobs.job import JobId, JobStatus
 
 
 class SkipReason(StrEnum):

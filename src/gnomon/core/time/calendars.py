@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NamedTuple
 
-from gnomon.core.jobs.job import TenantId
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.values.document import check_name
 from gnomon.errors import InvalidInput
 

@@ -1,7 +1,8 @@
 """When a job runs: the timing, its bounds, and what to do with times that were missed or that overlap.
 
-This module says what a schedule is. `core/time/nominal.py` says which times follow from it, `core/schedules/firing.py`
-what becomes of each of them, and `core/time/schedule_document.py` how a schedule is written down.
+This module says what a schedule is. `core/time/nominal.py` says which times follow from it,
+`core/schedules/firing.py` what becomes of each of them, and `core/time/schedule_document.py` how a schedule
+is written down.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from gnomon.core.executions.retention import RetentionPolicy, all_droppable_befo
 from gnomon.engine.clock import Clock
 from gnomon.engine.service import Wakeup
 from gnomon.errors import StoreRefused, StoreUnavailable
-from gnomon.store.protocols.base import Forgotten, UpkeepStore
+from gnomon.store.protocols.operations import Forgotten, UpkeepStore
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,8 @@ from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
 from gnomon.engine.service import NOW, PAUSE_AFTER_TROUBLE_MAX, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
-from gnomon.store.protocols.base import Applied, Decision, ExecutionStore
+from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.executions import ExecutionStore
 
 logger = logging.getLogger(__name__)
 

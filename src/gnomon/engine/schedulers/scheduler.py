@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple, TypeVar
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId
-from gnomon.core.jobs.job import Job, JobId, TenantId
+from gnomon.core.jobs.job import Job, JobId
 from gnomon.core.schedules.firing import plan
 from gnomon.core.schedules.occurrence import Firing
 from gnomon.core.time.schedule import Overlap
@@ -19,7 +20,7 @@ from gnomon.engine.failpoints import At, failpoint
 from gnomon.engine.service import NOW, POLL, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
 from gnomon.errors import StoreError
-from gnomon.store.protocols.base import ScheduleStore
+from gnomon.store.protocols.jobs import ScheduleStore
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from gnomon.core.operations.shards import STAY, rebalance
 from gnomon.engine.clock import Clock
 from gnomon.engine.service import Wakeup
-from gnomon.store.protocols.base import ShardStore
+from gnomon.store.protocols.operations import ShardStore
 
 INTERVAL = timedelta(seconds=3)
 LEASE = timedelta(seconds=10)

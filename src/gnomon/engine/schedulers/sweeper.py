@@ -9,7 +9,7 @@ from uuid import UUID
 from gnomon.engine.clock import Clock
 from gnomon.engine.outlook import Outlook
 from gnomon.engine.service import NOW, Wakeup
-from gnomon.store.protocols.base import ExecutionStore
+from gnomon.store.protocols.executions import ExecutionStore
 
 JOBS_PER_STEP = 200
 ADMITTED_PER_JOB_MAX = 1000

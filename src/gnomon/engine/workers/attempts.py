@@ -26,7 +26,7 @@ from gnomon.core.values.limits import RESULT_BYTES_MAX
 from gnomon.errors import GnomonError
 from gnomon.handlers.base import Context, Handler, JobFailed, NotHere, Snooze
 from gnomon.logs import raised
-from gnomon.store.protocols.base import CheckpointStore
+from gnomon.store.protocols.executions import CheckpointStore
 
 # Kept with the execution, like what its handler writes.
 _log = logging.getLogger("gnomon.job")

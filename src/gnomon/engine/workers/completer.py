@@ -19,7 +19,7 @@ from gnomon.engine.telemetry import Telemetry, What
 from gnomon.engine.workers.needs import Leases
 from gnomon.engine.workers.notebook import Notebook
 from gnomon.errors import StoreUnavailable
-from gnomon.store.protocols.base import Applied, Decision
+from gnomon.store.protocols.changes import Applied, Decision
 
 logger = logging.getLogger(__name__)
 

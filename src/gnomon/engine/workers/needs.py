@@ -11,7 +11,8 @@ from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import Claim, ClaimRequest, Leased, Offer, Renewed
 from gnomon.core.executions.records import LogLine
 from gnomon.core.operations.workers import Registration, Worker
-from gnomon.store.protocols.base import Applied, CheckpointStore, Decision, Handover
+from gnomon.store.protocols.changes import Applied, Decision, Handover
+from gnomon.store.protocols.executions import CheckpointStore
 
 
 class Leases(Protocol):

@@ -21,7 +21,7 @@ from gnomon.engine.telemetry import Telemetry, What
 from gnomon.engine.workers.attempts import RUNNING, Attempt
 from gnomon.engine.workers.needs import Lines
 from gnomon.errors import LeaseLost, StoreError
-from gnomon.store.protocols.base import CheckpointStore
+from gnomon.store.protocols.executions import CheckpointStore
 
 logger = logging.getLogger(__name__)
 

@@ -27,7 +27,7 @@ from gnomon.engine.workers.notebook import Notebook
 from gnomon.engine.workers.quarantine import Quarantine
 from gnomon.handlers.base import Context
 from gnomon.handlers.registry import Registry
-from gnomon.store.protocols.base import CheckpointStore
+from gnomon.store.protocols.executions import CheckpointStore
 
 logger = logging.getLogger(__name__)
 

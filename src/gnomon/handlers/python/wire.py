@@ -8,9 +8,10 @@ from uuid import UUID
 
 import msgspec
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId, WorkerId
 from gnomon.core.executions.lease import Claim, Leased
-from gnomon.core.jobs.job import PRIORITY_DEFAULT, Definition, JobId, Revision, TenantId
+from gnomon.core.jobs.job import PRIORITY_DEFAULT, Definition, JobId, Revision
 from gnomon.core.values.document import Document
 from gnomon.handlers.base import Attendant, Context
 

@@ -19,6 +19,7 @@ from gnomon.errors import InvalidInput
 from gnomon.handlers.base import Context, JobFailed
 from gnomon.handlers.lines import Budget, keep_lines
 from gnomon.handlers.payload import bad_payload, merged, read, read_to_run
+from gnomon.handlers.script import launch
 from gnomon.handlers.script.confinement import (
     Confinement,
     TooManyEntries,
@@ -26,7 +27,6 @@ from gnomon.handlers.script.confinement import (
     landlock_version,
 )
 from gnomon.handlers.script.folder import Folder
-from gnomon.handlers.script.handler import launch
 from gnomon.handlers.script.payload import Payload, environment
 from gnomon.handlers.script.remains import remove_abandoned
 from gnomon.handlers.script.user import script_user

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from gnomon.core.jobs.job import TenantId
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.errors import IdempotencyConflict
 from gnomon.store.protocols.database import Session

@@ -8,8 +8,8 @@ from datetime import datetime
 from uuid import UUID
 
 from gnomon.core.access.keys import ApiKey, KeyId, KeySource, parse_scopes
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.records import Page
-from gnomon.core.jobs.job import TenantId
 from gnomon.core.values.limits import check_limit
 from gnomon.errors import KeyNotFound, LastAdminKey, TenantNotFound
 from gnomon.store.databases.rows import LAST_ID, names_of, names_text

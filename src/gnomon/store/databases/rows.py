@@ -11,6 +11,7 @@ from uuid import UUID
 
 import msgspec
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import (
     Attempt,
     AttemptOutcome,
@@ -25,7 +26,7 @@ from gnomon.core.executions.execution import (
 from gnomon.core.executions.lease import Claim, Leased
 from gnomon.core.executions.records import ExecutionFilter
 from gnomon.core.jobs import retry
-from gnomon.core.jobs.job import Definition, Delivery, Job, JobId, JobStatus, Revision, TenantId
+from gnomon.core.jobs.job import Definition, Delivery, Job, JobId, JobStatus, Revision
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.jobs.shown import ShownJob
 from gnomon.core.time import schedule_document

@@ -1,4 +1,6 @@
-"""SQL from files: sql/<dialect>/<name>.sql wins over sql/common/<name>.sql. Named parameters only.
+"""SQL from files: sql/<dialect>/<room>/<name>.sql wins over sql/common/<room>/<name>.sql.
+
+Named parameters only.
 
 `:name` is a value. `:rows.column` is a column of a batch (see database.Rows): PostgreSQL gets it as an
 array for `unnest`; SQLite finds the batch in a temporary table of the same name instead.
@@ -48,6 +50,7 @@ def script(text: str) -> tuple[str, ...]:
 def _read(folder: Traversable) -> dict[str, str]:
     return {
         entry.name.removesuffix(".sql"): _COMMENT.sub("", entry.read_text(encoding="utf-8")).strip()
-        for entry in folder.iterdir()
+        for room in folder.iterdir()
+        for entry in room.iterdir()
         if entry.name.endswith(".sql")
     }

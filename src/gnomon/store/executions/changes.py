@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from gnomon.core.executions.lifecycle import Change
 from gnomon.store.databases.rows import document_text, is_possible
-from gnomon.store.protocols.base import Decision
+from gnomon.store.protocols.changes import Decision
 from gnomon.store.protocols.database import Rows
 
 _ENDING = ("execution_id", "claim", "status", "attempt", "attempts", "result")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.lease import Claim
 from gnomon.core.executions.lifecycle import DeadReason
 from gnomon.core.executions.records import Checkpoint, DeadLetter, LogLevel, LogLine, Page
-from gnomon.core.jobs.job import JobId, TenantId
+from gnomon.core.jobs.job import JobId
 from gnomon.core.values.document import Document
 from gnomon.core.values.limits import check_limit
 from gnomon.errors import DeadLetterNotFound

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import Enqueued, ExecutionId
 from gnomon.core.executions.records import AtRevision, Redrive, Redriven
-from gnomon.core.jobs.job import TenantId
 from gnomon.core.runs.events import Redrive as RedriveTasks
 from gnomon.core.values.limits import check_batch
 from gnomon.errors import DeadLetterNotFound, ExecutionNotFound, IllegalTransition

@@ -6,7 +6,8 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime
 
-from gnomon.core.jobs.job import Definition, TenantId
+from gnomon.core.access.tenants import TenantId
+from gnomon.core.jobs.job import Definition
 from gnomon.core.time.calendars import USERS_SHOWN_MAX, Calendar, KeptCalendar, ListedCalendar
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.limits import check_limit

@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import TypeAlias, TypedDict
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.gates import is_counted, slots
 from gnomon.core.executions.lifecycle import JobChange
 from gnomon.core.executions.records import JobFilter, Page
-from gnomon.core.jobs.job import Job, JobId, JobStatus, NewJob, Revision, TenantId, shard_of
+from gnomon.core.jobs.job import Job, JobId, JobStatus, NewJob, Revision, shard_of
 from gnomon.core.jobs.shown import ShownJob
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.limits import check_batch, check_limit

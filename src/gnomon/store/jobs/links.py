@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.gates import slots
 from gnomon.core.executions.lifecycle import JobChange
-from gnomon.core.jobs.job import NewJob, TenantId
+from gnomon.core.jobs.job import NewJob
 from gnomon.store.protocols.database import Rows, Session
 from gnomon.store.queue.gates import await_jobs
 from gnomon.store.queue.gates import wanted as in_order

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import WaitsFor
-from gnomon.core.jobs.job import Job, JobId, TenantId
+from gnomon.core.jobs.job import Job, JobId
 from gnomon.core.schedules.occurrence import Firing, Occurrence, SkipReason
 from gnomon.core.time.calendars import Calendar
 from gnomon.core.time.schedule import LostCron
 from gnomon.core.values.limits import check_limit
 from gnomon.store.databases.rows import job_of
 from gnomon.store.jobs.calendars import calendar_of, wanted_calendars
-from gnomon.store.protocols.base import Due, Unreadable
 from gnomon.store.protocols.database import Database, Row, Rows, Session, again_after_deadlock
+from gnomon.store.protocols.jobs import Due, Unreadable
 from gnomon.store.queue.gates import admit, lock, replace_runs, wanted
 
 LAST_INSTANT = datetime(9999, 12, 31, tzinfo=UTC)

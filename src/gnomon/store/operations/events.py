@@ -11,7 +11,7 @@ from uuid import UUID
 
 import msgspec
 
-from gnomon.core.jobs.job import TenantId
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.values.document import Document
 from gnomon.core.values.events import Event, EventType
 from gnomon.core.values.limits import check_limit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.operations.shards import Division, Moves, ShardLease
 from gnomon.core.values.document import check_name
 from gnomon.store.protocols.database import Database

@@ -10,8 +10,8 @@ from gnomon.core.executions.retention import Month, RetentionPolicy, all_droppab
 from gnomon.core.values.ids import first_id_of
 from gnomon.core.values.limits import check_limit
 from gnomon.store.databases.rows import FIRST_ID
-from gnomon.store.protocols.base import Forgotten
 from gnomon.store.protocols.database import Database, Rows
+from gnomon.store.protocols.operations import Forgotten
 
 FORGET_LIMIT_MAX = 10_000
 LOG_LINES_AT_ONCE = 10_000

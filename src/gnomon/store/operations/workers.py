@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant, TenantId
 from gnomon.core.executions.execution import WorkerId
-from gnomon.core.executions.records import Tenant
-from gnomon.core.jobs.job import DEFAULT_TENANT, TenantId
 from gnomon.core.jobs.kinds import kinds_of
 from gnomon.core.operations.workers import SILENT, Registered, Registration, Worker, WorkerStatus
 from gnomon.core.values.limits import check_limit

@@ -1,4 +1,7 @@
-"""What the rest of Gnomon needs from durable workflows. The rules of `store/protocols/base.py` hold here, too."""
+"""What the rest of Gnomon needs from durable workflows.
+
+The rules of `store/protocols` hold here, too.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +10,18 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId, NewExecution, RecentRun
 from gnomon.core.executions.records import Page
-from gnomon.core.jobs.job import JobId, JobStatus, TenantId
+from gnomon.core.jobs.job import JobId, JobStatus
 from gnomon.core.runs.backfills import Backfill, BackfillAction, BackfillId, BackfillTime, NewBackfill
 from gnomon.core.runs.events import Event
+from gnomon.core.runs.run import Brought, FailedTask, OpenTask, Run, RunId, TaskPlace, TaskRun
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.values.document import Document
 from gnomon.core.values.idempotency import Idempotency
-from gnomon.core.workflows.dag import (
-    Brought,
-    Dag,
-    DagChange,
-    DagRevision,
-    FailedTask,
-    NewDag,
-    OpenTask,
-    Run,
-    RunId,
-    TaskPlace,
-    TaskRun,
-)
-from gnomon.store.protocols.base import Store
+from gnomon.core.workflows.dag import Dag, DagChange, DagRevision, NewDag
+from gnomon.store.protocols.store import Store
 
 
 class BackfillStore(Protocol):

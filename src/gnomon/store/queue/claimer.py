@@ -18,9 +18,10 @@ from functools import partial
 from operator import itemgetter
 from uuid import UUID
 
+from gnomon.core.access.tenants import DEFAULT_TENANT, TenantId
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import ClaimRequest, Offer
-from gnomon.core.jobs.job import DEFAULT_TENANT, PRIORITIES, Definition, TenantId
+from gnomon.core.jobs.job import PRIORITIES, Definition
 from gnomon.store.protocols.database import Database, Row, Rows, Session, UniqueViolation
 from gnomon.store.queue import suspects
 from gnomon.store.queue.lanes import Lanes, Turn, lane_of

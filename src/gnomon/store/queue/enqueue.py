@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import Enqueued, ExecutionId, NewExecution
 from gnomon.core.executions.gates import gate
-from gnomon.core.jobs.job import JobStatus, TenantId
+from gnomon.core.jobs.job import JobStatus
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.errors import IllegalTransition, JobNotFound, StoreUnavailable
 from gnomon.store.access.idempotency import first_answer, settle_answer

@@ -11,8 +11,9 @@ from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.records import Page
-from gnomon.core.jobs.job import JobId, TenantId
+from gnomon.core.jobs.job import JobId
 from gnomon.core.values.limits import check_limit
 from gnomon.errors import StoreUnavailable
 from gnomon.store.databases.rows import FIRST_ID, LAST_ID

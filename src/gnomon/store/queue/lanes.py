@@ -9,8 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.lease import Lane, Offer
-from gnomon.core.jobs.job import Definition, TenantId
+from gnomon.core.jobs.job import Definition
 from gnomon.store.databases.rows import names_of, names_text
 from gnomon.store.protocols.database import Database
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import ClaimRequest
 from gnomon.core.executions.suspects import PATIENCE, RESERVED_AGAIN_AFTER, RESERVED_FOR, RESERVED_MAX
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.operations.workers import SILENT
 from gnomon.store.protocols.database import Row, Session
 

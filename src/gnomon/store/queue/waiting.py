@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import Attempt, ExecutionId, ExecutionStatus, RecentRun, WaitsFor
 from gnomon.core.executions.lease import Lane, Offer
 from gnomon.core.explain.executions import Needed, Place
-from gnomon.core.jobs.job import PRIORITIES, JobId, TenantId
+from gnomon.core.jobs.job import PRIORITIES, JobId
 from gnomon.core.values.limits import check_limit
 from gnomon.store.databases.rows import attempt_of, names_of
 from gnomon.store.protocols.database import Database, Row, Rows

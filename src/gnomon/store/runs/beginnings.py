@@ -10,9 +10,10 @@ from uuid import UUID
 from gnomon.core.executions.execution import Failure, NewExecution
 from gnomon.core.runs.decisions import after
 from gnomon.core.runs.events import Changes, Ended, Started, State
+from gnomon.core.runs.run import Run, RunId
 from gnomon.core.runs.state import RunState, RunStatus, TaskState, TaskStatus, born
 from gnomon.core.values.document import Document
-from gnomon.core.workflows.dag import Dag, Run, RunId
+from gnomon.core.workflows.dag import Dag
 from gnomon.errors import InvalidInput
 from gnomon.store.databases.rows import document_text
 from gnomon.store.protocols.database import Database, Row

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from gnomon.core.runs.events import Ended
 from gnomon.core.runs.state import ENDS, TaskState
-from gnomon.store.protocols.base import Decision
+from gnomon.store.protocols.changes import Decision
 from gnomon.store.runs.rows import LockedRun
 
 # Of tasks and of what they began: some tens of megabytes.

@@ -1,7 +1,7 @@
 """What happens to runs of workflows in one transaction: load, let the core decide, write.
 
-Whoever comes here holds the rows of the runs, and of those around them: see `core/runs/decisions.py`. All runs that
-a batch of ends concerns go through each statement together.
+Whoever comes here holds the rows of the runs, and of those around them: see `core/runs/decisions.py`. All
+runs that a batch of ends concerns go through each statement together.
 """
 
 from __future__ import annotations

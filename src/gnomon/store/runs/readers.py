@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId, RecentRun
 from gnomon.core.executions.records import Page
 from gnomon.core.explain.job_state import OF_RUNS
-from gnomon.core.jobs.job import JobId, TenantId
+from gnomon.core.jobs.job import JobId
+from gnomon.core.runs.run import Brought, FailedTask, OpenTask, Run, RunId, TaskPlace, TaskRun
 from gnomon.core.runs.state import RunStatus, TaskStatus
 from gnomon.core.values.limits import check_limit
-from gnomon.core.workflows.dag import Brought, FailedTask, OpenTask, Run, RunId, TaskPlace, TaskRun
 from gnomon.errors import RunNotFound
 from gnomon.store.databases.rows import LAST_ID, document_of, failure_of
 from gnomon.store.protocols.database import Database, Row, Rows

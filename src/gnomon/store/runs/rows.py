@@ -11,12 +11,14 @@ from uuid import UUID
 
 import msgspec
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, Failure, Trigger
-from gnomon.core.jobs.job import JobId, TenantId
+from gnomon.core.jobs.job import JobId
 from gnomon.core.runs.events import Changes
+from gnomon.core.runs.run import Hold, Run, RunId, TaskItem, TaskRun
 from gnomon.core.runs.state import RunState, RunStatus, TaskState, TaskStatus
 from gnomon.core.values.document import Document
-from gnomon.core.workflows.dag import Dag, DagRevision, Hold, Run, RunId, TaskItem, TaskRun
+from gnomon.core.workflows.dag import Dag, DagRevision
 from gnomon.store.databases.rows import document_of, failure_of, job_of
 from gnomon.store.protocols.database import Row, Rows
 

@@ -9,14 +9,16 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.executions.records import Page
-from gnomon.core.jobs.job import DAG_KIND, PRIORITIES, JobId, TenantId
+from gnomon.core.jobs.job import DAG_KIND, PRIORITIES, JobId
 from gnomon.core.runs.events import Arrived, Cancel, Ended, Event, Expired, name_of
+from gnomon.core.runs.run import Run, RunId
 from gnomon.core.runs.state import ENDS, RunStatus
 from gnomon.core.values.document import Document
 from gnomon.core.values.limits import check_limit
-from gnomon.core.workflows.dag import Dag, Run, RunId
+from gnomon.core.workflows.dag import Dag
 from gnomon.errors import IllegalTransition, InvalidInput, StoreUnavailable
 from gnomon.store.databases.rows import FIRST_ID, document_of
 from gnomon.store.executions.redrives import Redriving

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.records import Page
-from gnomon.core.jobs.job import JobId, TenantId
+from gnomon.core.jobs.job import JobId
 from gnomon.core.runs.backfills import (
     Backfill,
     BackfillAction,
@@ -22,12 +23,12 @@ from gnomon.core.runs.backfills import (
     after_action,
     room,
 )
+from gnomon.core.runs.run import RunId
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.ids import EPOCH, derived_id
 from gnomon.core.values.instants import INSTANT_MIN, MICROSECOND
 from gnomon.core.values.limits import check_limit
-from gnomon.core.workflows.dag import RunId
 from gnomon.errors import (
     BackfillNotFound,
     BackfillOverlaps,

@@ -8,8 +8,9 @@ from functools import partial
 from itertools import islice
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.records import Page
-from gnomon.core.jobs.job import Definition, JobId, JobStatus, TenantId
+from gnomon.core.jobs.job import Definition, JobId, JobStatus
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.limits import check_limit
 from gnomon.core.workflows.dag import Dag, DagChange, DagRevision, NewDag, task_revision

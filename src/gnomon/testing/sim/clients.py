@@ -13,8 +13,9 @@ import msgspec
 
 from gnomon.client import Ask, Client
 from gnomon.client.context import Surroundings
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId
-from gnomon.core.jobs.job import DEFAULT_TENANT, JobId
+from gnomon.core.jobs.job import JobId
 from gnomon.core.time.calendars import Calendar
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.ids import IdSource

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from gnomon.client import Client
 from gnomon.client.workflows.runs import NamedTask
 from gnomon.core.jobs.job import JobId
+from gnomon.core.runs.run import Run, RunId
 from gnomon.core.runs.state import TaskStatus
 from gnomon.core.values.idempotency import Idempotency
-from gnomon.core.workflows.dag import Run, RunId
 from gnomon.errors import GnomonError, StoreUnavailable
 from gnomon.proof import events
 from gnomon.testing.sim.flow_workload import redrawn

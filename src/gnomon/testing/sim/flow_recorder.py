@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from gnomon.core.jobs.job import DEFAULT_TENANT
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.runs.events import name_of
 from gnomon.core.workflows.dag import Dag, DagChange, NewDag, task_revision
 from gnomon.core.workflows.document import read_workflow

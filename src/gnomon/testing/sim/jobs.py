@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 import msgspec
 
 from gnomon.client import Draft
-from gnomon.core.jobs.job import DEFAULT_TENANT, Definition, Delivery, JobId
+from gnomon.core.access.tenants import DEFAULT_TENANT
+from gnomon.core.jobs.job import Definition, Delivery, JobId
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.time.calendars import Calendar
 from gnomon.core.time.dst import Fold, Gap

@@ -15,20 +15,10 @@ from random import Random
 from typing import Any, NamedTuple, Protocol, cast
 
 from gnomon.errors import StoreUnavailable
-from gnomon.store.protocols.base import (
-    CalendarStore,
-    CheckpointStore,
-    DeadLetterStore,
-    ExecutionStore,
-    JobStore,
-    KeyStore,
-    LogStore,
-    ScheduleStore,
-    ShardStore,
-    TenantStore,
-    UpkeepStore,
-    WorkerStore,
-)
+from gnomon.store.protocols.access import KeyStore, TenantStore
+from gnomon.store.protocols.executions import CheckpointStore, DeadLetterStore, ExecutionStore, LogStore
+from gnomon.store.protocols.jobs import CalendarStore, JobStore, ScheduleStore
+from gnomon.store.protocols.operations import ShardStore, UpkeepStore, WorkerStore
 from gnomon.store.protocols.workflows import DagStore, RunStore, WorkflowStore
 from gnomon.testing.sim.loop import STRAND, Strand, VirtualLoop
 

@@ -11,15 +11,18 @@ from datetime import date, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
+from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.executions.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.executions.records import Redrive, Redriven
-from gnomon.core.jobs.job import Job, TenantId
+from gnomon.core.jobs.job import Job
+from gnomon.core.runs.run import Run
 from gnomon.core.schedules.occurrence import Firing
-from gnomon.core.workflows.dag import Dag, Run
+from gnomon.core.workflows.dag import Dag
 from gnomon.proof import events
 from gnomon.proof.events import Event
-from gnomon.store.protocols.base import Applied, Decision, Handover, Store
+from gnomon.store.protocols.changes import Applied, Decision, Handover
+from gnomon.store.protocols.store import Store
 from gnomon.testing.sim.flow_recorder import FlowRecorder
 from gnomon.testing.sim.network import Call
 from gnomon.testing.sim.notes import Note

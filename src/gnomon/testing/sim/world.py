@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
+from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import Execution
 from gnomon.core.executions.records import ExecutionFilter
-from gnomon.core.jobs.job import DEFAULT_TENANT
 from gnomon.core.values.limits import PAGE_LIMIT_MAX
 from gnomon.engine.telemetry import Happening, What
 from gnomon.handlers.registry import Registry

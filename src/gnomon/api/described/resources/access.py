@@ -20,8 +20,7 @@ from gnomon.api.described.resources import recurring as often
 from gnomon.api.resources.keys import KeyAnswer, KeyPage, NewKeyAnswer, NewKeyForm
 from gnomon.api.resources.tenants import TenantAnswer, TenantForm
 from gnomon.core.access.keys import PREFIX, SECRET_BYTES, KeySource, Scope
-from gnomon.core.jobs.job import MAX_CONCURRENT_MAX
-from gnomon.core.values.limits import PAGE_LIMIT_MAX
+from gnomon.core.values.limits import MAX_CONCURRENT_MAX, PAGE_LIMIT_MAX
 from gnomon.errors import LastAdminKey
 
 _HEX = 2 * SECRET_BYTES + 8

@@ -43,7 +43,7 @@ from gnomon.core.jobs.retry import (
 )
 from gnomon.core.time.schedule_document import TYPES
 from gnomon.core.values.instants import MICROSECOND
-from gnomon.core.values.limits import PAGE_LIMIT_MAX
+from gnomon.core.values.limits import MAX_CONCURRENT_MAX, PAGE_LIMIT_MAX
 from gnomon.errors import (
     CalendarNotFound,
     IllegalTransition,
@@ -70,9 +70,7 @@ TIMEOUT = seconds(
 CAPABILITIES = many(
     "Only workers that have all of these run it.", often.CAPABILITY, up_to=job.CAPABILITIES_MAX
 )
-MAX_CONCURRENT = whole(
-    "How many of its runs may be there at once. Null: no limit.", 1, 1, job.MAX_CONCURRENT_MAX
-)
+MAX_CONCURRENT = whole("How many of its runs may be there at once. Null: no limit.", 1, 1, MAX_CONCURRENT_MAX)
 DELIVERY = word(
     "`at_least_once`: an attempt that is lost is repeated. `at_most_once`: an attempt that has "
     "started never is.",

@@ -54,7 +54,7 @@ from gnomon.errors import (
     LeaseLost,
     SchemaMismatch,
 )
-from gnomon.store.protocols.base import Applied
+from gnomon.store.protocols.changes import Applied
 
 _ZERO = timedelta(0)
 _QUEUE = name("A queue.", "default")
