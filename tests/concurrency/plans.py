@@ -13,8 +13,8 @@ from uuid import UUID
 import asyncpg
 
 from gnomon.store.databases import statements
+from gnomon.store.databases.database import Row, Rows, Session
 from gnomon.store.databases.postgres import PostgresDatabase
-from gnomon.store.protocols.database import Row, Rows, Session
 
 Mode = Literal["force_custom_plan", "force_generic_plan"]
 

@@ -35,7 +35,7 @@ from gnomon.core.values.document import JSON, Document
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.workflows.dag import Dag
 from gnomon.errors import BackfillNotFound, BackfillOverlaps, DagNotFound, IllegalTransition
-from gnomon.store.protocols.database import Row, Session
+from gnomon.store.databases.database import Row, Session
 from gnomon.store.protocols.workflows import WorkflowStore
 from gnomon.store.workflows import backfills
 from tests.contract import given

@@ -20,10 +20,10 @@ from gnomon.core.runs.events import Cancel, Event, Pause, Rerun
 from gnomon.core.runs.run import RunId
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.workflows.dag import Dag
+from gnomon.store.databases.database import Row, Rows
 from gnomon.store.databases.rows import revision_of
 from gnomon.store.jobs import revisions
 from gnomon.store.protocols.changes import Applied, Handover
-from gnomon.store.protocols.database import Row, Rows
 from gnomon.store.protocols.workflows import WorkflowStore
 from gnomon.store.sql_store import SqlStore
 from tests.contract import given

@@ -58,16 +58,16 @@ def test_the_core_imports_only_data_modules() -> None:
 
 def test_a_layer_that_looks_right_is_found(plant: Plant) -> None:
     plant("src/gnomon/core/time/cron.py", "from gnomon.store import base\n")
-    plant("src/gnomon/store/protocols/base.py", "def late() -> None:\n    from ..engine.clock import Clock\n")
+    plant("src/gnomon/store/early.py", "def late() -> None:\n    from ..engine.clock import Clock\n")
     root = plant("src/gnomon/app.py", "from gnomon import core, cli\nimport gnomon.testing.clock\n")
     found = looking_right(root)
     assert [line.partition(" ")[0] for line in found] == [
         "src/gnomon/app.py:1:",
         "src/gnomon/app.py:2:",
         "src/gnomon/core/time/cron.py:1:",
-        "src/gnomon/store/protocols/base.py:2:",
+        "src/gnomon/store/early.py:2:",
     ]
-    assert "core may not import gnomon.store.protocols.base" in found[2]
+    assert "core may not import gnomon.store.base" in found[2]
 
 
 def test_an_impure_import_in_the_core_is_found(plant: Plant) -> None:

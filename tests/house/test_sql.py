@@ -12,6 +12,7 @@ from tests.house.tree import ROOT, Function, Source, functions, must_be_empty, s
 
 STORE = "src/gnomon/store"
 SQL = f"{STORE}/sql"
+PROTOCOLS = f"{STORE}/protocols"
 DIALECTS = ["postgres", "sqlite"]
 MIGRATION = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
 MIGRATION_KIND = re.compile(r"--\s*(expand|contract)\b", re.IGNORECASE)
@@ -36,10 +37,10 @@ RUNNERS = {
 
 # Functions that must put SQL together, and why: "path::function".
 BUILT_EXCEPTIONS: dict[str, str] = {
-    f"{STORE}/sqlite.py::_wait_at_most": "A pragma takes no parameter; the number is ours.",
-    f"{STORE}/sqlite.py::_fill": "The names of a batch and of its columns: ours, never a value.",
-    f"{STORE}/foreign.py::_fill": "The same on a connection of a user.",
-    f"{STORE}/foreign.py::close": "The names of those batches.",
+    f"{STORE}/databases/sqlite.py::_wait_at_most": "A pragma takes no parameter; the number is ours.",
+    f"{STORE}/databases/sqlite.py::_fill": "The names of a batch and of its columns: ours, never a value.",
+    f"{STORE}/databases/foreign.py::_fill": "The same on a connection of a user.",
+    f"{STORE}/databases/foreign.py::close": "The names of those batches.",
 }
 
 # Statements that only one database needs, and why.
@@ -51,11 +52,11 @@ LONELY_EXCEPTIONS: dict[str, str] = {
     **{
         f"{SQL}/postgres/{name}.sql": "Months; a table of SQLite is one piece."
         for name in (
-            "partition_names",
-            "default_partitions_hold",
-            "month_lives",
-            "month_stays",
-            "month_belongings_forget",
+            "schema/partition_names",
+            "schema/default_partitions_hold",
+            "schema/month_lives",
+            "operations/month_stays",
+            "operations/month_belongings_forget",
         )
     },
 }
@@ -112,15 +113,20 @@ def test_an_unused_and_a_missing_statement_are_found(plant: Plant) -> None:
         """,
     )
     assert unused_statements(root) == [
-        f"{SQL}/common/renew.sql:1: no Python in {STORE} names the statement 'renew'. Use it or delete it."
+        (
+            f"{SQL}/common/executions/renew.sql:1: no Python in {STORE} names the statement 'renew'. "
+            "Use it or delete it."
+        )
     ]
     assert [line.split("'")[1] for line in missing_statements(root)] == ["lost", "gone"]
 
 
 def test_a_statement_for_one_database_only_is_found(plant: Plant) -> None:
     for place in ("common/a", "postgres/a", "sqlite/b", "common/c", "postgres/c", "sqlite/c", "postgres/d"):
-        root = plant(f"{SQL}/{place}.sql", "SELECT 1")
-    assert [line.partition(":")[0].removeprefix(f"{SQL}/") for line in lonely_statements(root)] == [
+        dialect, _, name = place.partition("/")
+        root = plant(f"{SQL}/{dialect}/queue/{name}.sql", "SELECT 1")
+    found = [line.partition(":")[0].removeprefix(f"{SQL}/") for line in lonely_statements(root)]
+    assert [place.replace("/queue", "") for place in found] == [
         "sqlite/b.sql",
         "common/c.sql",
         "postgres/d.sql",
@@ -148,11 +154,12 @@ def test_built_sql_is_found(plant: Plant) -> None:
 
 def test_an_update_of_what_a_claim_may_have_picked_is_found(plant: Plant) -> None:
     plant(
-        f"{SQL}/postgres/pass.sql", "UPDATE queue SET x = 1 FROM y WHERE id = 1 AND queue.waits_for = 'slot'"
+        f"{SQL}/postgres/queue/pass.sql",
+        "UPDATE queue SET x = 1 FROM y WHERE id = 1 AND queue.waits_for = 'slot'",
     )
-    plant(f"{SQL}/sqlite/sort.sql", "UPDATE queue SET priority = 1")
-    root = plant(f"{SQL}/common/sort.sql", "UPDATE queue SET priority = 1 WHERE waits_for IS NULL")
-    assert [line.partition(":")[0] for line in queue_updates(root)] == [f"{SQL}/common/sort.sql"]
+    plant(f"{SQL}/sqlite/queue/sort.sql", "UPDATE queue SET priority = 1")
+    root = plant(f"{SQL}/common/queue/sort.sql", "UPDATE queue SET priority = 1 WHERE waits_for IS NULL")
+    assert [line.partition(":")[0] for line in queue_updates(root)] == [f"{SQL}/common/queue/sort.sql"]
 
 
 def test_wrong_migrations_are_found(plant: Plant) -> None:
@@ -178,9 +185,9 @@ def test_a_verb_without_a_contract_is_found(plant: Plant) -> None:
             await jobs.get()
         """,
     )
-    assert verbs_without_contract(root) == [f"{STORE}/base.py:1: the store has modules but no protocols."]
+    assert verbs_without_contract(root) == [f"{PROTOCOLS}:1: the store has modules but no protocols."]
     plant(
-        f"{STORE}/base.py",
+        f"{PROTOCOLS}/store.py",
         """
         class JobStore(Protocol):
             async def get(self): ...
@@ -199,14 +206,14 @@ def test_a_verb_without_a_contract_is_found(plant: Plant) -> None:
         """,
     )
     assert [line.split(" is ")[0] for line in verbs_without_contract(root)] == [
-        f"{STORE}/base.py:5: ExecutionStore.get",
-        f"{STORE}/base.py:15: Store.close",
+        f"{PROTOCOLS}/store.py:5: ExecutionStore.get",
+        f"{PROTOCOLS}/store.py:15: Store.close",
     ]
 
 
 def statements(root: Path, folder: str) -> dict[str, str]:
     """Statement name to place, for one of common, postgres and sqlite."""
-    return {path.stem: str(path.relative_to(root)) for path in sorted((root / SQL / folder).glob("*.sql"))}
+    return {path.stem: str(path.relative_to(root)) for path in sorted((root / SQL / folder).glob("*/*.sql"))}
 
 
 def all_statements(root: Path) -> dict[str, list[str]]:
@@ -223,7 +230,7 @@ def queue_updates(root: Path) -> list[str]:
     texts = {
         path: path.read_text(encoding="utf-8")
         for folder in ("common", "postgres")
-        for path in sorted((root / SQL / folder).glob("*.sql"))
+        for path in sorted((root / SQL / folder).glob("*/*.sql"))
     }
     return [
         f"{path.relative_to(root)}:1: updates rows of queue that a claim may have picked. Update them only "
@@ -358,22 +365,21 @@ def wrong_migrations(root: Path) -> list[str]:
 
 def verbs_without_contract(root: Path) -> list[str]:
     """Verbs of the protocols that no contract test calls, by their noun: `store.jobs.get`, or `jobs.get`."""
-    base = root / STORE / "base.py"
-    if not base.exists():
+    folder = root / PROTOCOLS
+    if not folder.exists():
         modules = [path for path in (root / STORE).glob("*.py") if path.stem != "__init__"]
-        return [f"{STORE}/base.py:1: the store has modules but no protocols."] if modules else []
+        return [f"{PROTOCOLS}:1: the store has modules but no protocols."] if modules else []
     places = {
-        node: place
-        for place in ("base.py", "workflows.py")
-        if (root / STORE / place).exists()
-        for node in ast.parse((root / STORE / place).read_text(encoding="utf-8")).body
+        node: source.place
+        for source in sources(root, under=PROTOCOLS)
+        for node in source.tree.body
         if isinstance(node, ast.ClassDef) and "Protocol" in map(ast.unparse, node.bases)
     }
     protocols = list(places)
     nouns = dict(nouns_of(protocols))
     called = {call for source in sources(root, under="tests/contract") for call in calls_by_noun(source)}
     return [
-        f"{STORE}/{places[protocol]}:{verb.lineno}: {protocol.name}.{verb.name} is not called in"
+        f"{places[protocol]}:{verb.lineno}: {protocol.name}.{verb.name} is not called in"
         f" tests/contract as {nouns.get(protocol.name, 'store')}.{verb.name}."
         for protocol in protocols
         for verb in verbs_of(protocol)

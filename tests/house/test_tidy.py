@@ -16,7 +16,6 @@ FUNCTION_LINES_MAX = 40
 EXCEPTIONS: dict[str, str] = {
     "src/gnomon/testing/sim/profiles.py::draw": "All that a world is drawn from, in the order of the draws.",
     "src/gnomon/errors.py": "Everything that Gnomon refuses, in one list: short classes, no logic.",
-    "src/gnomon/store/protocols/base.py": "Every verb of the store and what it promises, on one page.",
     "src/gnomon/proof/events.py": "The whole vocabulary of a history, on one page: short classes, no logic.",
     "src/gnomon/handlers/script/launch.py": "A program of its own, which can import nothing of ours.",
     "src/gnomon/core/executions/lifecycle.py": "Both tables of transitions and what decides by them.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from gnomon.store.access.keys import SqlKeys
+from gnomon.store.databases.database import Database
 from gnomon.store.executions.executions import SqlExecutions
 from gnomon.store.executions.records import SqlCheckpoints, SqlDeadLetters, SqlLogs
 from gnomon.store.jobs.calendars import SqlCalendars
@@ -16,7 +17,6 @@ from gnomon.store.operations.reports import SqlReports
 from gnomon.store.operations.shards import SqlShards
 from gnomon.store.operations.upkeep import SqlUpkeep
 from gnomon.store.operations.workers import SqlTenants, SqlWorkers
-from gnomon.store.protocols.database import Database
 from gnomon.store.queue.claimer import RESCAN, Claimer
 from gnomon.store.queue.gates import Gates
 from gnomon.store.queue.lanes import Lanes

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from gnomon.client.access.key_uses import EVERY, KeyUseWriter
 from gnomon.core.access.keys import KeySource
-from gnomon.store.protocols.database import Rows
+from gnomon.store.databases.database import Rows
 from tests.integration.api.conftest import Office, problem
 from tests.integration.api.test_events import all_after
 

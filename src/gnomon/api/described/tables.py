@@ -48,7 +48,7 @@ _PROTOCOL = (
 # By the module of the routes, in the order of the page.
 SECTIONS: dict[str, tuple[str, str]] = {
     "jobs": ("Jobs", "Definitions: what to run, when, and how to retry."),
-    "runs": ("Runs of a job", "Ask for runs, and see what became of the times of a schedule."),
+    "job_runs": ("Runs of a job", "Ask for runs, and see what became of the times of a schedule."),
     "schedules": ("Schedules", "What a schedule will do, before it does."),
     "calendars": ("Calendars", "Dates on which schedules do not fire."),
     "executions": ("Executions", "One run of a job, through all its attempts."),
@@ -71,5 +71,5 @@ SECTIONS: dict[str, tuple[str, str]] = {
     "tenants": ("Tenant", "The tenant of the key."),
     "health": ("Health", "For probes. They need no key."),
     "metrics": ("Metrics", "For Prometheus."),
-    "description": ("Description", "This page, and the same for programs."),
+    "pages": ("Description", "This page, and the same for programs."),
 }

@@ -38,8 +38,8 @@ from gnomon.errors import (
     InvalidInput,
     RunNotFound,
 )
+from gnomon.store.databases.database import Session
 from gnomon.store.databases.hints import Topic
-from gnomon.store.protocols.database import Session
 from gnomon.store.queue.enqueue import enqueue_within
 
 _DEAD = (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT)

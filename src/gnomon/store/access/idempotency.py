@@ -10,7 +10,7 @@ from uuid import UUID
 from gnomon.core.access.tenants import TenantId
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.errors import IdempotencyConflict
-from gnomon.store.protocols.database import Session
+from gnomon.store.databases.database import Session
 
 
 async def first_answer(

@@ -12,8 +12,8 @@ from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.records import Page
 from gnomon.core.values.limits import check_limit
 from gnomon.errors import KeyNotFound, LastAdminKey, TenantNotFound
+from gnomon.store.databases.database import Database, ForeignKeyViolation, Row, Rows, Session
 from gnomon.store.databases.rows import LAST_ID, names_of, names_text
-from gnomon.store.protocols.database import Database, ForeignKeyViolation, Row, Rows, Session
 
 
 class SqlKeys:

@@ -17,9 +17,9 @@ from uuid import UUID
 
 from gnomon.errors import InvalidInput
 from gnomon.store.databases import statements
+from gnomon.store.databases.database import Row, Rows, Session
 from gnomon.store.databases.postgres import PostgresSession, Texts, arrays
 from gnomon.store.databases.sqlite_values import bound, packed, read
-from gnomon.store.protocols.database import Row, Rows, Session
 
 FIELD = "connection"
 _OPEN = "has no transaction open, so there is nothing to commit it with. Begin one."

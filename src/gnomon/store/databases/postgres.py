@@ -13,9 +13,7 @@ import asyncpg
 from gnomon.errors import InvalidInput, StoreRefused, StoreUnavailable
 from gnomon.store.databases import statements
 from gnomon.store.databases.connections import Connections
-from gnomon.store.databases.postgres_connect import connect_for_statements, split_pooler
-from gnomon.store.databases.postgres_partitions import PostgresPartitions
-from gnomon.store.protocols.database import (
+from gnomon.store.databases.database import (
     Deadlock,
     ForeignKeyViolation,
     Row,
@@ -23,6 +21,8 @@ from gnomon.store.protocols.database import (
     UniqueViolation,
     again_after_deadlock,
 )
+from gnomon.store.databases.postgres_connect import connect_for_statements, split_pooler
+from gnomon.store.databases.postgres_partitions import PostgresPartitions
 from gnomon.store.schema.migrations import AppliedMigration, Migration, applied_of, not_run, record_of
 from gnomon.store.schema.partitions import partition_statements
 

@@ -11,7 +11,7 @@ import asyncpg
 
 from gnomon.core.executions.retention import Month, months_between
 from gnomon.core.values.ids import first_id_of
-from gnomon.store.protocols.database import UniqueViolation
+from gnomon.store.databases.database import UniqueViolation
 from gnomon.store.schema.partitions import (
     AHEAD,
     PARTITIONED,

@@ -33,7 +33,7 @@ from gnomon.core.time import schedule_document
 from gnomon.core.time.schedule import Schedule
 from gnomon.core.values.document import Document
 from gnomon.core.values.ids import ids_made
-from gnomon.store.protocols.database import Row
+from gnomon.store.databases.database import Row
 
 FIRST_ID = UUID(int=0)
 LAST_ID = UUID(int=2**128 - 1)

@@ -13,9 +13,9 @@ from typing import TypeVar
 
 from gnomon.errors import StoreRefused, StoreUnavailable
 from gnomon.store.databases import statements
+from gnomon.store.databases.database import ForeignKeyViolation, Row, Rows, Session, UniqueViolation
 from gnomon.store.databases.one_thread import Hands, OneThread
 from gnomon.store.databases.sqlite_values import bound, packed, read
-from gnomon.store.protocols.database import ForeignKeyViolation, Row, Rows, Session, UniqueViolation
 from gnomon.store.schema.migrations import AppliedMigration, Migration, applied_of, not_run, record_of
 
 MEMORY = ":memory:"

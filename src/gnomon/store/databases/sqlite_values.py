@@ -18,7 +18,7 @@ from uuid import UUID
 import msgspec
 from asyncpg.pgproto.pgproto import UUID as FastUUID  # A UUID like any other, made in C. # noqa: N811
 
-from gnomon.store.protocols.database import Row, Rows
+from gnomon.store.databases.database import Row, Rows
 
 IDS = frozenset({
     "id", "tenant_id", "job_id", "execution_id", "depends_on", "boot", "key_id", "request_id",

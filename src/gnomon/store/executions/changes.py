@@ -7,9 +7,9 @@ from itertools import groupby
 from operator import itemgetter
 
 from gnomon.core.executions.lifecycle import Change
+from gnomon.store.databases.database import Rows
 from gnomon.store.databases.rows import document_text, is_possible
 from gnomon.store.protocols.changes import Decision
-from gnomon.store.protocols.database import Rows
 
 _ENDING = ("execution_id", "claim", "status", "attempt", "attempts", "result")
 _CHANGE = (*_ENDING, "crashes", "due", "failure_kind", "failure_message", "dead", "expired_at", "waits_for")

@@ -21,11 +21,11 @@ from gnomon.core.executions.records import ExecutionFilter, Page
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.limits import check_batch, check_limit
 from gnomon.errors import ExecutionNotFound, InvalidInput, StoreUnavailable
+from gnomon.store.databases.database import Database, Row, Rows, UniqueViolation, again_after_deadlock
 from gnomon.store.databases.rows import FIRST_ID, Hold, attempt_of, bounds, execution_of, is_possible
 from gnomon.store.executions.changes import are_plain_endings, change_rows, ending_rows, first_decisions
 from gnomon.store.jobs.revisions import Revisions
 from gnomon.store.protocols.changes import Applied, Decision, Handover
-from gnomon.store.protocols.database import Database, Row, Rows, UniqueViolation, again_after_deadlock
 from gnomon.store.queue.claimer import AskedBefore, Claimer
 from gnomon.store.queue.claims_with_ends import ClaimWithEnds, with_ends
 from gnomon.store.queue.enqueue import are_plain, enqueue_and_admit, enqueue_plain

@@ -14,6 +14,7 @@ from gnomon.core.jobs.job import JobId
 from gnomon.core.values.document import Document
 from gnomon.core.values.limits import check_limit
 from gnomon.errors import DeadLetterNotFound
+from gnomon.store.databases.database import Database, Row, Rows
 from gnomon.store.databases.rows import (
     FIRST_ID,
     INTEGER_MAX,
@@ -24,7 +25,6 @@ from gnomon.store.databases.rows import (
     is_possible,
 )
 from gnomon.store.executions.redrives import Redriving
-from gnomon.store.protocols.database import Database, Row, Rows
 
 
 class SqlCheckpoints:

@@ -13,7 +13,7 @@ from gnomon.core.executions.records import AtRevision, Redrive, Redriven
 from gnomon.core.runs.events import Redrive as RedriveTasks
 from gnomon.core.values.limits import check_batch
 from gnomon.errors import DeadLetterNotFound, ExecutionNotFound, IllegalTransition
-from gnomon.store.protocols.database import Database, Row, Rows, Session, UniqueViolation
+from gnomon.store.databases.database import Database, Row, Rows, Session, UniqueViolation
 from gnomon.store.queue.enqueue import jobs_for
 from gnomon.store.queue.gates import admit
 from gnomon.store.runs.progress import Happened, Progress

@@ -13,7 +13,7 @@ from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.limits import check_limit
 from gnomon.errors import CalendarInUse, CalendarNotFound, TenantNotFound, VersionConflict
 from gnomon.store.access.idempotency import first_answer
-from gnomon.store.protocols.database import (
+from gnomon.store.databases.database import (
     Database,
     ForeignKeyViolation,
     Row,

@@ -25,6 +25,15 @@ from gnomon.errors import (
     VersionConflict,
 )
 from gnomon.store.access.idempotency import first_answer
+from gnomon.store.databases.database import (
+    Database,
+    ForeignKeyViolation,
+    Row,
+    Rows,
+    Session,
+    UniqueViolation,
+    again_after_deadlock,
+)
 from gnomon.store.databases.rows import (
     INTEGER_MAX,
     LAST_ID,
@@ -37,15 +46,6 @@ from gnomon.store.databases.rows import (
 )
 from gnomon.store.jobs.calendars import hold
 from gnomon.store.jobs.links import link, lock
-from gnomon.store.protocols.database import (
-    Database,
-    ForeignKeyViolation,
-    Row,
-    Rows,
-    Session,
-    UniqueViolation,
-    again_after_deadlock,
-)
 from gnomon.store.queue.gates import Gates, end_runs, watch
 from gnomon.store.queue.lanes import Lanes, lane_of
 

@@ -8,7 +8,7 @@ from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.gates import slots
 from gnomon.core.executions.lifecycle import JobChange
 from gnomon.core.jobs.job import NewJob
-from gnomon.store.protocols.database import Rows, Session
+from gnomon.store.databases.database import Rows, Session
 from gnomon.store.queue.gates import await_jobs
 from gnomon.store.queue.gates import wanted as in_order
 

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from gnomon.core.executions.lease import Leased
 from gnomon.core.jobs.job import JobId, Revision
+from gnomon.store.databases.database import Database, Row, Rows
 from gnomon.store.databases.rows import Hold, leased_of, revision_of
-from gnomon.store.protocols.database import Database, Row, Rows
 
 CACHE_MAX = 10_000
 # Tasks of a workflow have revisions side by side, and who claims one of them will claim the next.

@@ -12,9 +12,9 @@ from gnomon.core.schedules.occurrence import Firing, Occurrence, SkipReason
 from gnomon.core.time.calendars import Calendar
 from gnomon.core.time.schedule import LostCron
 from gnomon.core.values.limits import check_limit
+from gnomon.store.databases.database import Database, Row, Rows, Session, again_after_deadlock
 from gnomon.store.databases.rows import job_of
 from gnomon.store.jobs.calendars import calendar_of, wanted_calendars
-from gnomon.store.protocols.database import Database, Row, Rows, Session, again_after_deadlock
 from gnomon.store.protocols.jobs import Due, Unreadable
 from gnomon.store.queue.gates import admit, lock, replace_runs, wanted
 

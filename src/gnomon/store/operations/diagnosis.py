@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from gnomon.store.protocols.database import Database
+from gnomon.store.databases.database import Database
 
 FOUND_MAX = 10
 # What somebody sees to within seconds. After this long, nobody does.

@@ -16,8 +16,8 @@ from gnomon.core.values.document import Document
 from gnomon.core.values.events import Event, EventType
 from gnomon.core.values.limits import check_limit
 from gnomon.errors import EventsGone
+from gnomon.store.databases.database import Database, Row, Rows
 from gnomon.store.databases.rows import names_of
-from gnomon.store.protocols.database import Database, Row, Rows
 
 _as_json = msgspec.json.Encoder().encode
 # A row may speak for ten thousand, so not many of them at a time.

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from gnomon.core.explain.unrunnable import Lack
 from gnomon.core.operations.workers import SILENT
+from gnomon.store.databases.database import Database
 from gnomon.store.operations.diagnosis import INVARIANTS, SqlDiagnosis
 from gnomon.store.operations.unrunnable import SqlUnrunnable
-from gnomon.store.protocols.database import Database
 from gnomon.store.queue.lanes import Lanes
 
 # Names are the users' own: more of them than this are no use to a graph.

@@ -7,7 +7,7 @@ from datetime import datetime
 from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.operations.shards import Division, Moves, ShardLease
 from gnomon.core.values.document import check_name
-from gnomon.store.protocols.database import Database
+from gnomon.store.databases.database import Database
 
 
 class SqlShards:

@@ -16,8 +16,8 @@ from gnomon.core.explain.unrunnable import (
 )
 from gnomon.core.jobs.job import PRIORITIES
 from gnomon.core.operations.workers import SILENT
+from gnomon.store.databases.database import Database
 from gnomon.store.databases.rows import names_of
-from gnomon.store.protocols.database import Database
 from gnomon.store.queue.lanes import Lanes
 
 COUNT_MAX = 1000  # Of one lane, and of what was turned away. More than that is many.

@@ -9,8 +9,8 @@ from uuid import UUID
 from gnomon.core.executions.retention import Month, RetentionPolicy, all_droppable_before, droppable
 from gnomon.core.values.ids import first_id_of
 from gnomon.core.values.limits import check_limit
+from gnomon.store.databases.database import Database, Rows
 from gnomon.store.databases.rows import FIRST_ID
-from gnomon.store.protocols.database import Database, Rows
 from gnomon.store.protocols.operations import Forgotten
 
 FORGET_LIMIT_MAX = 10_000

@@ -12,8 +12,8 @@ from gnomon.core.jobs.kinds import kinds_of
 from gnomon.core.operations.workers import SILENT, Registered, Registration, Worker, WorkerStatus
 from gnomon.core.values.limits import check_limit
 from gnomon.errors import TenantAlreadyExists, TenantNotFound, WorkerNameTaken, WorkerNotFound
+from gnomon.store.databases.database import Database, Row, UniqueViolation
 from gnomon.store.databases.rows import names_of, names_text
-from gnomon.store.protocols.database import Database, Row, UniqueViolation
 
 
 class SqlWorkers:

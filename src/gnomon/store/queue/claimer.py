@@ -22,7 +22,7 @@ from gnomon.core.access.tenants import DEFAULT_TENANT, TenantId
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import ClaimRequest, Offer
 from gnomon.core.jobs.job import PRIORITIES, Definition
-from gnomon.store.protocols.database import Database, Row, Rows, Session, UniqueViolation
+from gnomon.store.databases.database import Database, Row, Rows, Session, UniqueViolation
 from gnomon.store.queue import suspects
 from gnomon.store.queue.lanes import Lanes, Turn, lane_of
 

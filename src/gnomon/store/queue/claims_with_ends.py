@@ -9,8 +9,8 @@ from datetime import datetime
 from gnomon.core.access.tenants import DEFAULT_TENANT, TenantId
 from gnomon.core.executions.lease import ClaimRequest
 from gnomon.core.jobs.job import PRIORITIES, Definition
+from gnomon.store.databases.database import Database, Row, Rows, Session
 from gnomon.store.databases.rows import FIRST_ID
-from gnomon.store.protocols.database import Database, Row, Rows, Session
 from gnomon.store.queue.claimer import SCAN, Claimer, Scanned
 from gnomon.store.queue.lanes import Turn
 

@@ -13,8 +13,8 @@ from gnomon.core.jobs.job import JobStatus
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.errors import IllegalTransition, JobNotFound, StoreUnavailable
 from gnomon.store.access.idempotency import first_answer, settle_answer
+from gnomon.store.databases.database import Row, Rows, Session
 from gnomon.store.databases.rows import document_text
-from gnomon.store.protocols.database import Row, Rows, Session
 from gnomon.store.queue.gates import admit, wanted
 
 ROUNDS_MAX = 100

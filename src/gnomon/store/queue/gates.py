@@ -16,8 +16,8 @@ from gnomon.core.executions.records import Page
 from gnomon.core.jobs.job import JobId
 from gnomon.core.values.limits import check_limit
 from gnomon.errors import StoreUnavailable
+from gnomon.store.databases.database import Database, Row, Rows, Session
 from gnomon.store.databases.rows import FIRST_ID, LAST_ID
-from gnomon.store.protocols.database import Database, Row, Rows, Session
 
 ADMIT_LIMIT_MAX = 10_000
 GATED_LIMIT_MAX = 10_000

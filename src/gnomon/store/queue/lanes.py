@@ -12,8 +12,8 @@ from typing import NamedTuple
 from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.lease import Lane, Offer
 from gnomon.core.jobs.job import Definition
+from gnomon.store.databases.database import Database
 from gnomon.store.databases.rows import names_of, names_text
-from gnomon.store.protocols.database import Database
 
 # A lane with a lower number may commit after one with a higher number: look back this far for it.
 LATE_COMMITS_MAX = 1000

@@ -14,7 +14,7 @@ from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import ClaimRequest
 from gnomon.core.executions.suspects import PATIENCE, RESERVED_AGAIN_AFTER, RESERVED_FOR, RESERVED_MAX
 from gnomon.core.operations.workers import SILENT
-from gnomon.store.protocols.database import Row, Session
+from gnomon.store.databases.database import Row, Session
 
 
 class Counted(NamedTuple):

@@ -11,8 +11,8 @@ from gnomon.core.executions.lease import Lane, Offer
 from gnomon.core.explain.executions import Needed, Place
 from gnomon.core.jobs.job import PRIORITIES, JobId
 from gnomon.core.values.limits import check_limit
+from gnomon.store.databases.database import Database, Row, Rows
 from gnomon.store.databases.rows import attempt_of, names_of
-from gnomon.store.protocols.database import Database, Row, Rows
 from gnomon.store.queue.lanes import Lanes
 
 

@@ -15,8 +15,8 @@ from gnomon.core.runs.state import RunState, RunStatus, TaskState, TaskStatus, b
 from gnomon.core.values.document import Document
 from gnomon.core.workflows.dag import Dag
 from gnomon.errors import InvalidInput
+from gnomon.store.databases.database import Database, Row
 from gnomon.store.databases.rows import document_text
-from gnomon.store.protocols.database import Database, Row
 from gnomon.store.runs.memory import RunMemory
 from gnomon.store.runs.progress import Progress
 from gnomon.store.runs.releases import Releases

@@ -11,9 +11,9 @@ from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
 from gnomon.core.executions.lease import Claim
 from gnomon.core.runs.events import Ended
 from gnomon.core.runs.state import ENDS, RunStatus
+from gnomon.store.databases.database import Row, Rows
 from gnomon.store.executions.changes import are_plain_endings, change_rows, ending_rows
 from gnomon.store.protocols.changes import Decision
-from gnomon.store.protocols.database import Row, Rows
 from gnomon.store.queue.claims_with_ends import ClaimWithEnds
 from gnomon.store.runs.progress import Happened, Progress
 

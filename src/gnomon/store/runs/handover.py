@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from gnomon.core.runs.events import Changes
 from gnomon.core.workflows.workflow import Execute, Plan
+from gnomon.store.databases.database import Database
 from gnomon.store.executions.changes import ending_rows
 from gnomon.store.protocols.changes import Decision
-from gnomon.store.protocols.database import Database
 from gnomon.store.queue.claims_with_ends import ClaimWithEnds
 from gnomon.store.runs.ends import WentOn
 from gnomon.store.runs.releases import Releases

@@ -10,7 +10,7 @@ from gnomon.core.runs.events import Needs
 from gnomon.core.runs.state import TaskState
 from gnomon.core.values.document import Document
 from gnomon.core.values.limits import RESULT_BYTES_MAX
-from gnomon.store.protocols.database import Session
+from gnomon.store.databases.database import Session
 from gnomon.store.runs.rows import results_of, task_state, wanted_tasks
 
 

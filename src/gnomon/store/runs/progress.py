@@ -34,7 +34,7 @@ from gnomon.core.runs.order import not_before
 from gnomon.core.runs.state import ENDS, RunStatus, TaskState, TaskStatus
 from gnomon.core.workflows.workflow import Plan
 from gnomon.errors import GnomonError, IllegalTransition, StoreUnavailable
-from gnomon.store.protocols.database import Row, Rows, Session
+from gnomon.store.databases.database import Row, Rows, Session
 from gnomon.store.queue.gates import wanted
 from gnomon.store.runs.aftermath import Aftermath, ended_row, result_of
 from gnomon.store.runs.loading import Loaded, load

@@ -15,8 +15,8 @@ from gnomon.core.runs.run import Brought, FailedTask, OpenTask, Run, RunId, Task
 from gnomon.core.runs.state import RunStatus, TaskStatus
 from gnomon.core.values.limits import check_limit
 from gnomon.errors import RunNotFound
+from gnomon.store.databases.database import Database, Row, Rows
 from gnomon.store.databases.rows import LAST_ID, document_of, failure_of
-from gnomon.store.protocols.database import Database, Row, Rows
 from gnomon.store.runs.rows import run_of, task_run
 
 TASK_LIMIT_MAX = 20_000

@@ -13,8 +13,8 @@ from gnomon.core.runs.state import TaskStatus
 from gnomon.core.values.ids import PLACE_MAX, derived_id
 from gnomon.core.workflows.dag import task_revision
 from gnomon.core.workflows.workflow import Approval, AwaitEvent, Execute, Plan, SubDag
+from gnomon.store.databases.database import Rows, Session
 from gnomon.store.databases.rows import document_text
-from gnomon.store.protocols.database import Rows, Session
 from gnomon.store.runs.memory import Begun
 from gnomon.store.runs.rows import LockedRun, note_rows
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from gnomon.core.runs.events import Changes
-from gnomon.store.protocols.database import Session
+from gnomon.store.databases.database import Session
 from gnomon.store.runs.rows import wanted_tasks
 
 

@@ -18,9 +18,8 @@ from gnomon.core.runs.events import Changes
 from gnomon.core.runs.run import Hold, Run, RunId, TaskItem, TaskRun
 from gnomon.core.runs.state import RunState, RunStatus, TaskState, TaskStatus
 from gnomon.core.values.document import Document
-from gnomon.core.workflows.dag import Dag, DagRevision
-from gnomon.store.databases.rows import document_of, failure_of, job_of
-from gnomon.store.protocols.database import Row, Rows
+from gnomon.store.databases.database import Row, Rows
+from gnomon.store.databases.rows import document_of, failure_of
 
 ITEMS_SHOWN_MAX = 100
 TASK_ROW = (
@@ -267,22 +266,6 @@ def _not_begun(row: Row) -> RunState:
         assert status in (RunStatus.CANCELLED, RunStatus.FAILED)
         return RunState(status, 0, cancelled=row["tasks"], config=config)
     return RunState(RunStatus.PENDING, row["tasks"], config=config)
-
-
-def dag_of(row: Row) -> Dag:
-    return Dag(job_of(row), row["dag_revision"])
-
-
-def dag_revision_of(row: Row) -> DagRevision:
-    return DagRevision(
-        dag_id=JobId(row["dag_id"]),
-        tenant_id=TenantId(row["tenant_id"]),
-        number=row["revision"],
-        base=row["base"],
-        tasks=row["tasks"],
-        definition=Document(row["definition"]),
-        created_at=row["created_at"],
-    )
 
 
 def results_of(rows: Sequence[Row]) -> tuple[dict[tuple[UUID, int], Document | None], set[tuple[UUID, int]]]:

@@ -20,9 +20,9 @@ from gnomon.core.values.document import Document
 from gnomon.core.values.limits import check_limit
 from gnomon.core.workflows.dag import Dag
 from gnomon.errors import IllegalTransition, InvalidInput, StoreUnavailable
+from gnomon.store.databases.database import Database, Row, Rows
 from gnomon.store.databases.rows import FIRST_ID, document_of
 from gnomon.store.executions.redrives import Redriving
-from gnomon.store.protocols.database import Database, Row, Rows
 from gnomon.store.protocols.workflows import Waiting
 from gnomon.store.queue.gates import Gates, note_unbegun
 from gnomon.store.runs.aftermath import Aftermath

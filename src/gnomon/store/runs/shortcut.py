@@ -19,9 +19,9 @@ from gnomon.core.runs.events import Changes, Ended, State
 from gnomon.core.runs.order import not_before
 from gnomon.core.runs.state import TaskStatus
 from gnomon.core.workflows.workflow import Execute, Plan
+from gnomon.store.databases.database import Database, Row, Rows, again_after_deadlock
 from gnomon.store.executions.changes import are_plain_endings, ending_rows
 from gnomon.store.protocols.changes import Decision
-from gnomon.store.protocols.database import Database, Row, Rows, again_after_deadlock
 from gnomon.store.queue.claims_with_ends import ClaimWithEnds, nothing_scanned
 from gnomon.store.runs.aftermath import Aftermath, ended_row
 from gnomon.store.runs.ends import WentOn

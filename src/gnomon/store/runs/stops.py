@@ -9,7 +9,7 @@ from uuid import UUID
 from gnomon.core.runs.events import Ended, Event
 from gnomon.core.runs.state import TaskStatus
 from gnomon.errors import StoreUnavailable
-from gnomon.store.protocols.database import Session
+from gnomon.store.databases.database import Session
 from gnomon.store.queue.gates import note_unbegun
 
 ROUNDS_MAX = 100

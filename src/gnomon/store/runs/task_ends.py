@@ -11,8 +11,8 @@ from typing import Protocol
 from uuid import UUID
 
 from gnomon.errors import StoreUnavailable
+from gnomon.store.databases.database import UniqueViolation
 from gnomon.store.protocols.changes import Decision
-from gnomon.store.protocols.database import UniqueViolation
 from gnomon.store.queue.claims_with_ends import ClaimWithEnds
 from gnomon.store.runs.aftermath import Aftermath
 from gnomon.store.runs.ends import WentOn, end_tasks

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Protocol
 
 from gnomon.errors import StoreRefused
-from gnomon.store.protocols.database import Row
+from gnomon.store.databases.database import Row
 
 HOW_TO_MIGRATE = "Run on it: gnomon db migrate"
 

@@ -38,8 +38,8 @@ from gnomon.errors import (
     StoreUnavailable,
 )
 from gnomon.store.access.idempotency import first_answer
+from gnomon.store.databases.database import Database, Row, Rows, Session
 from gnomon.store.databases.rows import LAST_ID, document_of, document_text
-from gnomon.store.protocols.database import Database, Row, Rows, Session
 from gnomon.store.queue.enqueue import jobs_for
 from gnomon.store.queue.gates import wanted
 

@@ -11,16 +11,16 @@ from uuid import UUID
 from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.records import Page
 from gnomon.core.jobs.job import Definition, JobId, JobStatus
+from gnomon.core.values.document import Document
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.limits import check_limit
 from gnomon.core.workflows.dag import Dag, DagChange, DagRevision, NewDag, task_revision
 from gnomon.core.workflows.workflow import Execute, Plan
 from gnomon.errors import DagNotFound, JobNotFound
-from gnomon.store.databases.rows import INTEGER_MAX, LAST_ID, definition_columns
+from gnomon.store.databases.database import Database, Row, Rows, Session
+from gnomon.store.databases.rows import INTEGER_MAX, LAST_ID, definition_columns, job_of
 from gnomon.store.jobs.jobs import SqlJobs
-from gnomon.store.protocols.database import Database, Rows, Session
 from gnomon.store.queue.lanes import Lanes, lane_of
-from gnomon.store.runs.rows import dag_of, dag_revision_of
 from gnomon.store.workflows.backfills import SqlBackfills
 
 # A statement is packed in one go, during which no other thread has a turn.
@@ -59,7 +59,7 @@ class SqlDags:
         rows = await self._database.read("dag_get", tenant_id=tenant_id, dag_id=dag_id)
         if not rows:
             raise DagNotFound(dag_id)
-        return dag_of(rows[0])
+        return _dag_of(rows[0])
 
     async def named(self, tenant_id: TenantId, name: str) -> Dag:
         """The live one of that name. Raises DagNotFound."""
@@ -90,7 +90,7 @@ class SqlDags:
             after=after or LAST_ID,
             limit=check_limit(limit) + 1,
         )
-        found = tuple(dag_of(row) for row in rows[:limit])
+        found = tuple(_dag_of(row) for row in rows[:limit])
         return Page(found, found[-1].job.id if len(rows) > limit else None)
 
     async def revision(self, tenant_id: TenantId, dag_id: JobId, number: int) -> DagRevision:
@@ -101,7 +101,7 @@ class SqlDags:
             )
         if not rows:
             raise DagNotFound(f"{dag_id} at revision {number}")
-        return dag_revision_of(rows[0])
+        return _dag_revision_of(rows[0])
 
     async def revisions(
         self, tenant_id: TenantId, dag_id: JobId, *, limit: int, before: int | None = None
@@ -114,7 +114,7 @@ class SqlDags:
             before=INTEGER_MAX if before is None else min(before, INTEGER_MAX),
             limit=check_limit(limit),
         )
-        return [dag_revision_of(row) for row in rows]
+        return [_dag_revision_of(row) for row in rows]
 
     # -------------------------------------------------------------------------------------------------
 
@@ -181,3 +181,19 @@ def _definitions(plan: Plan) -> dict[int, Definition]:
         for task in range(len(plan.graph.names))
         if isinstance(work := plan.task(task).work, Execute)
     }
+
+
+def _dag_of(row: Row) -> Dag:
+    return Dag(job_of(row), row["dag_revision"])
+
+
+def _dag_revision_of(row: Row) -> DagRevision:
+    return DagRevision(
+        dag_id=JobId(row["dag_id"]),
+        tenant_id=TenantId(row["tenant_id"]),
+        number=row["revision"],
+        base=row["base"],
+        tasks=row["tasks"],
+        definition=Document(row["definition"]),
+        created_at=row["created_at"],
+    )

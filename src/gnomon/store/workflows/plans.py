@@ -9,7 +9,7 @@ from gnomon.core.values.document import Document
 from gnomon.core.workflows.document import read_workflow
 from gnomon.core.workflows.graph import GraphLimits
 from gnomon.core.workflows.workflow import Plan
-from gnomon.store.protocols.database import Session
+from gnomon.store.databases.database import Session
 
 # Of the largest workflows, each takes some tens of megabytes; of usual ones, nearly nothing.
 TASKS_REMEMBERED_MAX = 200_000

@@ -12,9 +12,9 @@ from importlib.resources import files
 from typing import NamedTuple
 from uuid import UUID
 
+from gnomon.store.databases.database import Row, Rows, Session
 from gnomon.store.databases.one_thread import Here
 from gnomon.store.databases.sqlite import MEMORY, SqliteDatabase
-from gnomon.store.protocols.database import Row, Rows, Session
 
 _TRIGGERS = files("gnomon.testing.sim").joinpath("notes.sql")
 
