@@ -1,4 +1,4 @@
-"""`python -m campaign`, or `make campaign MINUTES=m`: the command line of the campaign."""
+"""`python -m proof.campaign`, or `make campaign MINUTES=m`: the command line of the campaign."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from rich.status import Status
 from gnomon import __version__
 from gnomon.store.protocols.changes import Applied
 from proof.campaign import clock
+from proof.campaign.campaign import Campaign, Options
 from proof.campaign.cluster.nodes import FAKETIME
 from proof.campaign.faults.disk import Disk, small_disk
 from proof.campaign.faults.nemesis import Nemesis
+from proof.campaign.opening import opened
 from proof.campaign.plan import Fault, Kind, draw
 from proof.campaign.report.report import Circumstances, Report, keep_circumstances, report_of
-from proof.campaign.run import Campaign, Options, Tell, opened, run
+from proof.campaign.run import Tell, run
 from tests.pooler import pgbouncer_program
 
 LONG_MINUTES = 10
@@ -70,23 +72,30 @@ def main(
     The exit code is 0 if the checker is sure that all held and every limit was kept, else 1.
 
     Examples:
-
-        python -m campaign --minutes 5
-
-        python -m campaign --minutes 2 --seed 7 --only kill,pause --keep /tmp/broken
-
-        python -m campaign --again /tmp/broken
-
-        gnomon check /tmp/broken/history --svg pictures
+    ```
+    python -m proof.campaign --minutes 5
+    python -m proof.campaign --minutes 2 --seed 7 --only kill,pause --keep /tmp/broken
+    python -m proof.campaign --again /tmp/broken
+    make judge HISTORY=/tmp/broken/history SVG=pictures
+    ```
     """
-    if again is not None:
-        page = report_of(again)
-        _tell(page, report or again)
-        raise typer.Exit(0 if page.is_clean else 1)
+    folder = again or keep or Path(tempfile.mkdtemp(prefix="gnomon-campaign-"))
+    if again is None:
+        seed = secrets.randbelow(10**6) if seed is None else seed
+        lease = lease or (LEASE if minutes >= LONG_MINUTES else SHORT_LEASE)
+        _break(minutes, seed, lease, rate, only, coverage, folder)
+    page = report_of(folder)
+    _tell(page, report or folder)
+    if again is None and keep is None and report is not None and page.is_clean:
+        shutil.rmtree(folder)
+    raise typer.Exit(0 if page.is_clean else 1)
+
+
+def _break(
+    minutes: float, seed: int, lease: float, rate: float, only: str, coverage: int, folder: Path
+) -> None:
+    """Run a campaign. What it leaves is in the folder."""
     clock.measure()
-    folder = keep or Path(tempfile.mkdtemp(prefix="gnomon-campaign-"))
-    seed = secrets.randbelow(10**6) if seed is None else seed
-    lease = lease or (LEASE if minutes >= LONG_MINUTES else SHORT_LEASE)
     with small_disk() as disk:
         skipped = _not_possible(disk)
         without = frozenset(skipped)
@@ -101,11 +110,6 @@ def main(
         campaign = asyncio.run(_run(options, disk, faults))
     command = f"make campaign MINUTES={minutes:g} SEED={seed}"
     keep_circumstances(folder, _circumstances(campaign, skipped, command, coverage))
-    page = report_of(folder)
-    _tell(page, report or folder)
-    if keep is None and report is not None and page.is_clean:
-        shutil.rmtree(folder)
-    raise typer.Exit(0 if page.is_clean else 1)
 
 
 def _quiet(lease: float, minutes: float) -> float:
@@ -194,6 +198,6 @@ def _tell(page: Report, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    app = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
+    app = typer.Typer(pretty_exceptions_enable=False, add_completion=False, rich_markup_mode="markdown")
     app.command()(main)
-    app()
+    app(prog_name="python -m proof.campaign")

@@ -10,9 +10,10 @@ from pathlib import Path
 import msgspec
 
 from proof.campaign.plan import WHAT, Kind
-from proof.campaign.report.figures import Limit, Times
+from proof.campaign.report.figures import Figures, Limit, Times
 from proof.campaign.report.judging import FAILOVER, FIRST_CLAIM, NOT_HERE, RECLAIM, Judgement, judged
 from proof.campaign.report.plots import COLOURS, WHOSE, distribution, throughput
+from proof.checker.verdict import Verdict
 
 Row = Sequence[str]
 CIRCUMSTANCES = "circumstances.json"
@@ -92,25 +93,8 @@ class Report:
         )
         if skipped := self.circumstances.skipped:
             yield "Left out", Table(("what", "why"), list(skipped.items()))
-        yield (
-            "Times to recover",
-            Table(
-                ("from, to", "cases", "p50", "p99", "max"),
-                [
-                    ("SIGKILL of a worker, next claim of what it held", *_times(figures.reclaims)),
-                    ("SIGKILL of a scheduler, its due times fired by another", *_times(figures.failovers)),
-                    ("database accepts again, first claim", *_times(figures.first_claims)),
-                ],
-            ),
-        )
-        yield (
-            "Invariants",
-            Table(
-                ("name", "cases", "broken"),
-                [(one.invariant, str(one.checked), str(len(one.violations))) for one in verdict.findings],
-                frozenset(n for n, one in enumerate(verdict.findings) if one.violations),
-            ),
-        )
+        yield "Times to recover", _recovery(figures)
+        yield "Invariants", _invariants(verdict)
         yield (
             "Coverage",
             Table(
@@ -188,6 +172,21 @@ def _limits(limits: Sequence[Limit]) -> Table:
         rows,
         frozenset(n for n, one in enumerate(limits) if not one.holds),
     )
+
+
+def _recovery(figures: Figures) -> Table:
+    rows = [
+        ("SIGKILL of a worker, next claim of what it held", *_times(figures.reclaims)),
+        ("SIGKILL of a scheduler, its due times fired by another", *_times(figures.failovers)),
+        ("database accepts again, first claim", *_times(figures.first_claims)),
+    ]
+    return Table(("from, to", "cases", "p50", "p99", "max"), rows)
+
+
+def _invariants(verdict: Verdict) -> Table:
+    rows = [(one.invariant, str(one.checked), str(len(one.violations))) for one in verdict.findings]
+    bad = frozenset(number for number, one in enumerate(verdict.findings) if one.violations)
+    return Table(("name", "cases", "broken"), rows, bad)
 
 
 def _times(times: Times) -> Row:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 MINUTES = "0.9"
 SECONDS_MAX = 300
 WORKFLOWS = [f"G{number}" for number in range(1, 9)]
@@ -16,7 +16,7 @@ def test_a_short_campaign_breaks_nothing(tmp_path: Path) -> None:
     """The same plan each time, though never the same course: fresh plans are what `make campaign` is for."""
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "campaign", "--minutes", MINUTES, "--lease", "4", "--rate", "6"),
+            *(sys.executable, "-m", "proof.campaign", "--minutes", MINUTES, "--lease", "4", "--rate", "6"),
             *("--seed", "7", "--coverage", "0", "--keep", str(tmp_path / "campaign")),
         ],
         cwd=ROOT,
@@ -34,7 +34,11 @@ def test_a_short_campaign_breaks_nothing(tmp_path: Path) -> None:
 
 def test_it_teaches_itself() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "campaign", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-m", "proof.campaign", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    for word in ("--minutes", "--seed", "--only", "--keep", "gnomon check"):
+    for word in ("--minutes", "--seed", "--only", "--keep", "make judge"):
         assert word in done.stdout

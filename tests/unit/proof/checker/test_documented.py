@@ -11,7 +11,7 @@ from proof.checker.coverage import COVERAGE
 from proof.checker.history.events import AnyEvent, SchedSet
 from proof.checker.judge import INVARIANTS
 
-PAGE = (Path(__file__).parents[3] / "docs/reference/proof.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[4] / "docs/reference/proof.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", INVARIANTS)
