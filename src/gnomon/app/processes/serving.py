@@ -66,7 +66,6 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
     handlers = installed_handlers(settings)
     try:
         with connection_to(engine, handlers.check, dag=settings.dag) as connection:
-            await _show_first_key(connection.client, show)
             api = Api(
                 client=connection.client,
                 vitals=vitals_of(engine),
@@ -86,6 +85,8 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
                 _desk(api, engine, settings.database) as desk,
                 served(application(api, desk=desk), settings.api, closing=api.closing, presence=api.presence),
             ):
+                # Not before the address is had: a key that is kept for another server's address helps nobody.
+                await _show_first_key(connection.client, show)
                 yield
     finally:
         await handlers.aclose()

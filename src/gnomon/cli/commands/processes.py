@@ -102,16 +102,17 @@ async def _beside_all(
         else _told(engine, settings, "Gnomon"),
     ):
         if not watching:
-            logger.info("%s", _next_step(settings, made))
+            logger.info("%s", " ".join(_next_step(settings, made)))
         yield
 
 
-def _next_step(settings: Settings, made: Sequence[NewKey]) -> str:
+def _next_step(settings: Settings, made: Sequence[NewKey]) -> list[str]:
+    """A sentence, and the command that it ends with."""
     if settings.api.port is None:
-        return "ready, without an API."
+        return ["ready, without an API."]
     url = _url_of(settings)
     command = next_command(settings, url, made[0].text if made else None)
-    return f"ready at {url}. Next, in another terminal: {command}"
+    return [f"ready at {url}. Next, in another terminal:", command]
 
 
 def api(
