@@ -104,6 +104,12 @@ async def test_one_address_inside_is_enough_to_refuse_a_name(addresses: list[str
     assert failed.kind == "forbidden_address"
 
 
+async def test_a_refusal_says_what_is_forbidden_and_what_allows_it() -> None:
+    for host, inside in (("127.0.0.1", "loopback"), ("mixed.example", "127.0.0.1, loopback")):
+        failed = await failure(handler_with(mixed=[["127.0.0.1"]]), to(f"http://{host}/"))
+        assert str(failed) == f"Jobs may not call {host} ({inside}). To allow it, set http.allow."
+
+
 async def test_a_name_that_nobody_knows_may_be_known_later() -> None:
     class Nobody:
         async def resolve(self, host: str, port: int) -> Sequence[str]:
