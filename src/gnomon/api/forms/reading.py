@@ -43,6 +43,12 @@ class Form(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What a caller may send. A field that is not known is an error that names it."""
 
 
+class Seen(Form):
+    """Which version of the job or workflow the caller has seen. Null: whichever there is."""
+
+    version: int | None = None
+
+
 class Answer(msgspec.Struct, kw_only=True):
     """What a caller gets."""
 

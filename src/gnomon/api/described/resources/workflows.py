@@ -257,9 +257,17 @@ CALLS: Calls = {
         takes_version=True,
         tags=True,
     ),
-    "delete_dag": Told("Delete a workflow", refusals=_ACTS, tags=True),
-    "pause_dag": Told("Pause a workflow", refusals=_ACTS, tags=True),
-    "resume_dag": Told("Resume a workflow", refusals=(*_ACTS, CalendarNotFound), tags=True),
+    "delete_dag": Told("Delete a workflow", refusals=_ACTS, takes_version=True, tags=True),
+    "pause_dag": Told(
+        "Pause a workflow", bodies=often.SEEN_BODIES, refusals=_ACTS, takes_version=True, tags=True
+    ),
+    "resume_dag": Told(
+        "Resume a workflow",
+        bodies=often.SEEN_BODIES,
+        refusals=(*_ACTS, CalendarNotFound),
+        takes_version=True,
+        tags=True,
+    ),
     "trigger_dag": Told(
         "Run a workflow",
         bodies={"As it is": {}, "With another configuration": {"config": {"day": "tuesday"}}},
