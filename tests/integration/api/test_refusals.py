@@ -107,6 +107,7 @@ async def test_an_expression_whose_years_have_passed_is_named_in_the_words_of_th
     for form, field in (
         ({**dag, "cron_expression": past}, "cron_expression"),
         ({**dag, "schedule": {"type": "cron", "cron": past}}, "schedule.cron"),
+        ({**dag, "schedule": {"expression": past}}, "schedule.expression"),
     ):
         assert (await details(office, "/v1/dags", form))["field"] == field
         changed = await office.http.put(f"/v1/dags/{made}", json=form)
@@ -119,6 +120,8 @@ async def test_an_expression_whose_years_have_passed_is_named_in_the_words_of_th
         ({"dependencies": ["b"]}, "tasks.a.dependencies"),
         ({"depends_on": ["b"]}, "tasks.a.depends_on"),
         ({"retry_config": {"jitter": 7}}, "tasks.a.retry_config.jitter"),
+        ({"retry_policy": {"initial_delay_seconds": -1}}, "tasks.a.retry_policy.initial_delay_seconds"),
+        ({"retry_config": {"initial_delay_seconds": -1}}, "tasks.a.retry_config.initial_delay_seconds"),
     ],
 )
 async def test_a_field_of_a_task_is_named_in_the_words_of_the_caller(

@@ -50,10 +50,14 @@ def said_as(field: str, words: Mapping[str, str]) -> str:
 
 def words_of_tasks(tasks: list[dict[str, Any]]) -> Words:
     """`dependencies` is `depends_on`, and `retry_config` is `retry_policy`."""
-    other = {"depends_on": "dependencies", "retry_policy": "retry_config"}
-    return {
-        f"tasks.{task.get('name')}.{ours}": f"tasks.{task.get('name')}.{theirs}"
-        for task in tasks
-        for ours, theirs in other.items()
-        if theirs in task and ours not in task
-    }
+    words = {}
+    for task in tasks:
+        path = f"tasks.{task.get('name')}"
+        for ours, theirs in (("depends_on", "dependencies"), ("retry_policy", "retry_config")):
+            if theirs in task and ours not in task:
+                words[f"{path}.{ours}"] = f"{path}.{theirs}"
+        policy = "retry_config" if "retry_config" in task else "retry_policy"
+        said = task.get(policy)
+        if isinstance(said, dict) and "initial_delay_seconds" in said:
+            words[f"{path}.retry_policy.backoff_seconds"] = f"{path}.{policy}.initial_delay_seconds"
+    return words

@@ -167,7 +167,8 @@ async def list_dag_runs(
 
 def _words(data: NewDag) -> Words:
     """How this form calls what the core names when it refuses it."""
-    return words_of_tasks(data.tasks) | {"cron": "schedule.cron" if data.schedule else "cron_expression"}
+    word = "cron" if data.schedule and "cron" in data.schedule else "expression"
+    return words_of_tasks(data.tasks) | {"cron": f"schedule.{word}" if data.schedule else "cron_expression"}
 
 
 def _document(data: NewDag) -> dict[str, Any]:

@@ -116,7 +116,7 @@ FIELDS: Fields = {
         "approval": part("Instead of `kind`: wait for a person."),
         "event": part("Instead of `kind`: wait for an event."),
     },
-    RetryForm: {field: row for field, row in jobs.RETRY.items() if field != "initial_delay_seconds"},
+    RetryForm: jobs.RETRY,
     ConditionForm: {
         "value_of": text(
             "One reference, whose value is asked about.",
@@ -145,7 +145,7 @@ FIELDS: Fields = {
         ),
         "cron_expression": CRON.but("When it runs. Say this or `schedule`; neither: only when asked."),
         "timezone": TIMEZONE.but("The zone of the expression, and of `${run.day}`. Default: `UTC`."),
-        "schedule": shape("When it runs, as an object with a `type`.", "Schedule"),
+        "schedule": shape("When it runs, as an object.", "DagSchedule"),
         "failure_strategy": word(
             "What a failed task means for the rest of its run. Default: `FAIL_DOWNSTREAM`.",
             "FAIL_DOWNSTREAM",
