@@ -420,7 +420,9 @@ class JobAlreadyExists(Conflict):
     code = "JOB_ALREADY_EXISTS"
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"A job named {name!r} exists already. Update it, or choose another name.")
+        super().__init__(
+            f"A job or workflow named {name!r} exists already. Update it, or choose another name."
+        )
         self.name = name
 
     @property
