@@ -263,7 +263,7 @@ async def test_no_act_on_a_workflow_passes_over_the_version_that_the_caller_has_
 
 async def test_a_workflow_cannot_have_the_name_of_a_job(office: Office) -> None:
     await office.job(name="extract")
-    with pytest.raises(JobAlreadyExists, match="A job named 'extract' exists already"):
+    with pytest.raises(JobAlreadyExists, match="A job or workflow named 'extract' exists"):
         await office.client.dags.apply({"name": "extract", "tasks": [PLAIN]})
 
 

@@ -56,6 +56,18 @@ async def test_a_missing_body_is_called_so(office: Office, path: str) -> None:
     assert answer.json()["error"]["message"] == "body: is missing; send a JSON object."
 
 
+@pytest.mark.parametrize(
+    ("path", "form", "field"),
+    [
+        ("/v1/jobs", {}, "name"),
+        ("/v1/jobs/batch", {"jobs": [{"name": "a"}, {}]}, "jobs[1].name"),
+        ("/v1/leases/claim", {"worker_id": "ada"}, "request_id"),
+    ],
+)
+async def test_a_missing_field_is_called_so(office: Office, path: str, form: Any, field: str) -> None:
+    assert await details(office, path, form) == {"field": field, "reason": "is missing."}
+
+
 async def test_a_missing_scope_is_named_as_the_scope(office: Office) -> None:
     answer = await office.http.post("/v1/jobs", json={}, headers=await office.key("read"))
 
