@@ -126,6 +126,22 @@ async def test_an_expression_whose_years_have_passed_is_named_in_the_words_of_th
         assert changed.json()["error"]["details"]["field"] == field
 
 
+async def test_what_a_form_names_and_does_not_exist_is_told_with_its_field(office: Office) -> None:
+    job, dag = {"name": "job", "kind": "report"}, {"name": "dag", "tasks": [{"name": "a", "kind": "report"}]}
+    cron, nothing = {"cron": "0 9 * * *"}, "00000000-0000-7000-8000-00000000000f"
+    for path, form, field in (
+        ("/v1/jobs", {**job, **cron, "calendar": "gone"}, "calendar"),
+        ("/v1/jobs", {**job, "schedule": {**cron, "calendar": "gone"}}, "schedule.calendar"),
+        ("/v1/jobs", {**job, "dependencies": ["gone"]}, "dependencies"),
+        ("/v1/jobs", {**job, "dependencies": [nothing]}, "dependencies"),
+        ("/v1/dags", {**dag, "schedule": {"type": "cron", **cron, "calendar": "gone"}}, "schedule.calendar"),
+        ("/v1/schedules/preview", {"schedule": {**cron, "calendar": "gone"}}, "schedule.calendar"),
+    ):
+        answer = await office.http.post(path, json=form)
+        assert (answer.status_code, answer.json()["error"]["details"].get("field")) == (404, field), form
+    assert (await office.http.get("/v1/jobs/gone")).json()["error"]["details"] == {}
+
+
 @pytest.mark.parametrize(
     ("task", "field"),
     [

@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from gnomon.errors import InvalidInput
+from gnomon.errors import CalendarNotFound, InvalidInput, JobNotFound, NotFound
+
+# What a form may name that does not exist, and by which field.
+_NAMED_BY: dict[type[NotFound], str] = {CalendarNotFound: "calendar", JobNotFound: "dependencies"}
 
 # From the path that the core names to the path in the call.
 Words = dict[str, str]
@@ -26,6 +29,9 @@ def in_words(words: Callable[[], Mapping[str, str]], *, under: str = "") -> Iter
         yield
     except InvalidInput as error:
         raise error.at(under + said_as(error.field, words())) from None
+    except tuple(_NAMED_BY) as error:
+        error.field = under + said_as(_NAMED_BY[type(error)], words())
+        raise
 
 
 def read_each(items: Iterable[Given], read: Callable[[Given], Read], *, field: str) -> list[Read]:

@@ -168,7 +168,10 @@ async def list_dag_runs(
 def _words(data: NewDag) -> Words:
     """How this form calls what the core names when it refuses it."""
     word = "cron" if data.schedule and "cron" in data.schedule else "expression"
-    return words_of_tasks(data.tasks) | {"cron": f"schedule.{word}" if data.schedule else "cron_expression"}
+    return words_of_tasks(data.tasks) | {
+        "cron": f"schedule.{word}" if data.schedule else "cron_expression",
+        "calendar": "schedule.calendar",
+    }
 
 
 def _document(data: NewDag) -> dict[str, Any]:
