@@ -160,8 +160,8 @@ class Guard:
     def _check_address(self, host: str, address: Address) -> None:
         reason = why_forbidden(address)
         if reason is not None and not self._allowed.address(address):
-            at = "" if host == str(address) else f"{address}, "
-            raise ForbiddenAddress(f"Jobs may not call {host} ({at}{reason}). To allow it, set http.allow.")
+            shown = host if host == str(address) else f"{host} at {address}"
+            raise ForbiddenAddress(f"Jobs may not call {shown} ({reason}). To allow it, set http.allow.")
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
