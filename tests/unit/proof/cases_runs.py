@@ -1020,6 +1020,16 @@ def a_process_needs_a_restart(story: Story, wrong: bool) -> None:
     story.read()
 
 
+@case("V1")
+def a_process_asked_just_before_the_end_and_leases_are_short(story: Story, wrong: bool) -> None:
+    story.process("nemesis", 0, Expect, lease=8.0)
+    story.up("s/1", role="scheduler")
+    story.fault(10, 40, "lost_reply", "s/1")
+    story.heal(40)
+    story.process("s/1", 80 if wrong else 72, Alive)
+    story.read()
+
+
 @case("V2")
 def a_run_stays_with_a_worker_without_a_sign(story: Story, wrong: bool) -> None:
     story.job(timeout=3000)
