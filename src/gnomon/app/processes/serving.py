@@ -31,6 +31,7 @@ from gnomon.app.door import IS_SUPPORTED, Doorman, Limits, room_for_connections
 from gnomon.app.processes.desk import desk_for
 from gnomon.app.processes.engine import Engine
 from gnomon.app.processes.opening import is_in_memory, open_store
+from gnomon.app.processes.patience import patiently
 from gnomon.app.processes.probes import inside_of, vitals_of
 from gnomon.app.processes.process import installed_handlers
 from gnomon.client import Client
@@ -38,7 +39,7 @@ from gnomon.client.access.key_uses import KeyUses, KeyUseWriter
 from gnomon.client.access.keys import NewKey
 from gnomon.errors import InvalidInput, StoreError
 from gnomon.health.metrics import Metrics
-from gnomon.settings import ApiSettings, Settings
+from gnomon.settings import ApiSettings, Settings, without_password
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +87,11 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
                 served(application(api, desk=desk), settings.api, closing=api.closing, presence=api.presence),
             ):
                 # Not before the address is had: a key that is kept for another server's address helps nobody.
-                await _show_first_key(connection.client, show)
+                await patiently(
+                    f"the database {without_password(settings.database)}",
+                    partial(_show_first_key, connection.client, show),
+                    patience=settings.startup.wait,
+                )
                 yield
     finally:
         await handlers.aclose()

@@ -14,8 +14,8 @@ from gnomon.proof.verdict import Findings
 
 LEASES_MAX = 10
 STUCK_AFTER = timedelta(seconds=60)
-# A process waits half a minute for an answer of the database, however short the leases are, and may have asked
-# just before the faults were over. It tells every few seconds that it lives.
+# A process waits half a minute for an answer of the database, however short the leases are, and may have
+# asked just before the faults were over. It tells every few seconds that it lives.
 SILENT_MAX = timedelta(seconds=35)
 
 
