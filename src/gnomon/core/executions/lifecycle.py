@@ -259,8 +259,8 @@ def _given_back(
     if has_started and leased.revision.definition.delivery is Delivery.AT_MOST_ONCE:
         failure = Failure("abandoned", "It had started, and it runs at most once.")
         return Change(_E.FAILED, outcome, leased.attempt, failure=failure, dead=DeadReason.ABANDONED)
-    # A worker that lacks what it needs has not tried it: a suspect stays one.
-    crashes = leased.crashes if lacks is not None else 0
+    # A worker that has not called the handler has not tried it: a suspect stays one.
+    crashes = 0 if has_started else leased.crashes
     return _again(leased, outcome, attempts=leased.attempts, due=due, failure=lacks, crashes=crashes)
 
 
