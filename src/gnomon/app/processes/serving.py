@@ -40,6 +40,7 @@ from gnomon.client.access.keys import NewKey
 from gnomon.errors import InvalidInput, StoreError
 from gnomon.health.metrics import Metrics
 from gnomon.settings import ApiSettings, Settings, without_password
+from gnomon.settings.api import in_url
 
 logger = logging.getLogger(__name__)
 
@@ -133,9 +134,10 @@ async def served(
 
     `presence` says which connections have a request under way; without it, quiet ones are not closed.
     """
-    assert chosen.port is not None
     check_exposure(chosen)
-    chosen = replace(chosen, host=_check_free(chosen.host, chosen.port))
+    port = chosen.port
+    assert port is not None
+    chosen = replace(chosen, host=_check_free(chosen.host, port))
     logging.getLogger("_granian").setLevel(logging.ERROR)
     server = _server(app, chosen, chosen.connections_max if presence is None else presence.total)
     task = asyncio.create_task(server.serve(), name="api")
@@ -144,7 +146,7 @@ async def served(
         async with asyncio.timeout(START_PATIENCE.total_seconds()):
             await _listening(chosen, task)
         scheme = "http" if chosen.tls_certificate is None else "https"
-        logger.info("the API listens at %s://%s:%d", scheme, chosen.host, chosen.port)
+        logger.info("the API listens at %s://%s", scheme, in_url(chosen.host, port))
         yield
     finally:
         closing.set()

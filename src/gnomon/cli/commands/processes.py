@@ -28,6 +28,7 @@ from gnomon.client.remote.wire import Address
 from gnomon.client.workflows.places import TaskLookup
 from gnomon.errors import InvalidInput
 from gnomon.settings import Reading, Settings, without_password
+from gnomon.settings.api import in_url
 
 logger = logging.getLogger(__name__)
 
@@ -186,9 +187,10 @@ def _keep_key(settings: Settings, made: list[NewKey], new: NewKey) -> None:
 
 def _url_of(settings: Settings) -> str:
     """How a command on this machine reaches the API."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.api.host, settings.api.host)  # noqa: S104
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.api.host, settings.api.host)  # noqa: S104
     scheme = "http" if settings.api.tls_certificate is None else "https"
-    return f"{scheme}://{host}:{settings.api.port}"
+    assert settings.api.port is not None
+    return f"{scheme}://{in_url(host, settings.api.port)}"
 
 
 def scheduler(
