@@ -26,6 +26,21 @@ async def test_localhost_is_an_address() -> None:
         writer.close()
 
 
+async def test_http_2_is_not_served() -> None:
+    """There a client holds its answers back without the kernel's knowledge, and has many calls at once."""
+    chosen = replace(Settings().api, port=free_port())
+    preface, settings_frame = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+
+    async def app(scope: object, receive: object, send: object) -> None: ...
+
+    async with served(app, chosen, closing=asyncio.Event()):
+        reader, writer = await asyncio.open_connection("127.0.0.1", chosen.port)
+        writer.write(preface + settings_frame)
+        answer = await reader.read(100)
+        writer.close()
+    assert not answer or answer.startswith(b"HTTP/1.1 400")
+
+
 @pytest.mark.parametrize(
     ("host", "told"),
     [

@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from granian.constants import Interfaces
+from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
@@ -170,6 +170,8 @@ def _server(app: Any, chosen: ApiSettings, room: int) -> Server:
         log_enabled=False,
         backlog=BACKLOG,
         backpressure=room + SPARE,
+        # Of HTTP/2, the door could not see what a client does not read, nor how many calls a connection has.
+        http=HTTPModes.http1,
         http1_settings=HTTP1Settings(header_read_timeout=_head_milliseconds(chosen)),
         ssl_cert=chosen.tls_certificate,
         ssl_key=chosen.tls_key,
