@@ -271,6 +271,24 @@ def test_a_variable_that_may_be_a_typing_mistake_is_a_warning(
 
 
 @pytest.mark.parametrize(
+    ("database", "mode", "is_told"),
+    [
+        ("postgresql://me:secret@host/db", 0o644, True),
+        ("postgresql://me:secret@host/db", 0o640, False),
+        ("postgresql://me@host/db", 0o644, False),
+    ],
+)
+def test_a_password_in_a_file_that_all_can_read_is_told(
+    tmp_path: Path, database: str, mode: int, is_told: bool
+) -> None:
+    write(tmp_path, f'database = "{database}"')
+    file = tmp_path / "gnomon.toml"
+    file.chmod(mode)
+    told = f"All users of this machine can read the password in {file}. Run: chmod 600 {file}"
+    assert reading(tmp_path).warnings == ([told] if is_told else [])
+
+
+@pytest.mark.parametrize(
     ("url", "shown"),
     [
         ("postgresql://me:secret@host/db", "postgresql://me:***@host/db"),
