@@ -57,19 +57,19 @@ def test_the_default_database_lies_in_the_data_folder(tmp_path: Path) -> None:
 
 
 def test_scripts_cannot_open_what_opens_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/ada")
+    monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    ours = ("gnomon.toml", "/home/ada/.config/gnomon/profiles.toml")
+    ours = ("gnomon.toml", f"{tmp_path}/.config/gnomon/profiles.toml")
 
     def hidden(database: str) -> tuple[str, ...]:
         return reading(tmp_path, {"database": database}).settings().handlers.script_hidden
 
     assert set(hidden("/data/gnomon.db")) == {"/data/gnomon.db", *ours}
-    usual = {"/home/ada/.pgpass", "/home/ada/.pg_service.conf", "/home/ada/.postgresql/postgresql.key"}
+    usual = {f"{tmp_path}/{file}" for file in (".pgpass", ".pg_service.conf", ".postgresql/postgresql.key")}
     assert set(hidden("postgresql://gnomon@db.example/gnomon")) == {*usual, *ours}
     monkeypatch.setenv("PGPASSFILE", "/run/pass")
     own = hidden("postgres://gnomon@db.example/gnomon?sslkey=/run/own.key&pooler=transaction")
-    assert set(own) == {"/run/pass", "/home/ada/.pg_service.conf", "/run/own.key", *ours}
+    assert set(own) == {"/run/pass", f"{tmp_path}/.pg_service.conf", "/run/own.key", *ours}
 
 
 def test_every_section_of_the_file_is_read(tmp_path: Path) -> None:
