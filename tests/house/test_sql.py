@@ -37,7 +37,7 @@ RUNNERS = {
 
 # Functions that must put SQL together, and why: "path::function".
 BUILT_EXCEPTIONS: dict[str, str] = {
-    f"{STORE}/databases/sqlite_connection.py::_wait_at_most": "A pragma takes no parameter: a number of ours.",
+    f"{STORE}/databases/sqlite_connection.py::_wait_at_most": "A pragma takes no parameter: our number.",
     f"{STORE}/databases/sqlite_connection.py::commit": "The same.",
     f"{STORE}/databases/sqlite_connection.py::_fill": "The names of a batch and its columns: ours.",
     f"{STORE}/databases/foreign.py::_fill": "The same on a connection of a user.",
