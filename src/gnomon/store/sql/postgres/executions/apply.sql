@@ -38,29 +38,23 @@ WITH change AS (
     -- By key, not by place: a renewal may have moved them since this statement began.
     DELETE FROM leases WHERE execution_id = ANY (ARRAY(SELECT held.execution_id FROM held))
 ), ended AS (
-    INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
-                         started_at, finished_at, result, failure_kind, failure_message)
-    SELECT execution_id, tenant_id, status, attempt, claim, attempts, was_due, worker, started_at, :now,
-           result, failure_kind, failure_message
+    @ending(status AS outcome, attempt AS last_attempt, was_due AS due, worker, started_at, result,
+            failure_kind, failure_message)
     FROM held WHERE due IS NULL
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id,
-           CASE status WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(status) END,
-           :now, array_agg(execution_id)
-    FROM held WHERE due IS NULL AND EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, status
+    @event(@type_of_end(status AS outcome) AS type)
+    FROM held WHERE due IS NULL AND @is_followed GROUP BY tenant_id, status
 ), tried AS (
     INSERT INTO attempts (execution_id, claim, tenant_id, worker, outcome, failure_kind, failure_message,
                           started_at, finished_at)
     SELECT execution_id, claim, tenant_id, worker, attempt, failure_kind, failure_message, started_at, :now
     FROM held WHERE due IS NOT NULL
 ), waiting AS (
-    INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                       claim, attempts, crashes, watched, awaited, in_run, waits_for)
-    SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-           claim, attempts, crashes, watched, awaited, :in_run,
-           -- What is not counted takes no slot, and goes on to the next gate.
-           CASE WHEN watched OR waits_for IS DISTINCT FROM 'slot' THEN waits_for WHEN crashes > 0 THEN 'empty_worker' END
+    -- What is not counted takes no slot, and goes on to the next gate.
+    @waiting(nominal_time, claim, attempts, crashes,
+             CASE WHEN watched OR waits_for IS DISTINCT FROM 'slot' THEN waits_for
+                  WHEN crashes > 0 THEN 'empty_worker' END AS waits_for,
+             watched, awaited, :in_run AS in_run)
     FROM held WHERE due IS NOT NULL
 ), buried AS (
     INSERT INTO dead_letters (execution_id, tenant_id, job_id, reason, failure_kind, failure_message,

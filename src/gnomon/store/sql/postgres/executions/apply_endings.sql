@@ -20,16 +20,11 @@ WITH held AS MATERIALIZED (
 ), gone AS (
     DELETE FROM leases WHERE execution_id = ANY (ARRAY(SELECT held.execution_id FROM held))
 ), ended AS (
-    INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
-                         started_at, finished_at, result)
-    SELECT execution_id, tenant_id, status, attempt, claim, attempts, due, worker, started_at, :now, result
+    @ending(status AS outcome, attempt AS last_attempt, worker, started_at, result)
     FROM held
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id,
-           CASE status WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(status) END,
-           :now, array_agg(execution_id)
-    FROM held WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, status
+    @event(@type_of_end(status AS outcome) AS type)
+    FROM held WHERE @is_followed GROUP BY tenant_id, status
 ), succeeded AS (
     -- In the order of ids, so that two batches cannot wait for each other.
     INSERT INTO job_completions (job_id, tenant_id, completed_at)

@@ -9,10 +9,8 @@ WITH gone AS (
 ), freed AS (
     DELETE FROM unique_keys USING gone WHERE unique_keys.execution_id = gone.execution_id
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.' || lower(outcome), :now,
-           array_agg(execution_id)
-    FROM gone WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, outcome
+    @event('execution.' || lower(outcome) AS type)
+    FROM gone WHERE @is_followed GROUP BY tenant_id, outcome
 ), settled AS (
     UPDATE backfill_times
     SET state = (SELECT gone.outcome FROM gone WHERE gone.execution_id = backfill_times.execution_id)
@@ -25,6 +23,5 @@ WITH gone AS (
     ON CONFLICT (job_id) DO UPDATE
     SET completed_at = greatest(job_completions.completed_at, excluded.completed_at)
 )
-INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at, result, failure_kind,
-                     failure_message)
-SELECT execution_id, tenant_id, outcome, claim, attempts, due, :now, result, failure_kind, failure_message FROM gone
+@ending(result, failure_kind, failure_message)
+FROM gone

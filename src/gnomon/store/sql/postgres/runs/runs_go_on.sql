@@ -50,17 +50,11 @@ WITH tasks AS (
     JOIN job_revisions ON job_revisions.job_id = coalesce(given.job_id, (:released.job_id::uuid[])[1])
                       AND job_revisions.revision = given.revision
 ), kept AS (
-    INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at,
-                            input, dag_run_id, task, round, item)
-    SELECT execution_id, tenant_id, job_id, revision, 'dag', priority, nominal_time, :now, :now, input::json,
-           dag_run_id, task, round, item
+    @execution('dag' AS trigger, nominal_time, :now AS due, input::json AS input, dag_run_id, task, round, item)
     FROM released
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.created', :now, array_agg(execution_id)
-    FROM released WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id
+    @event('execution.created' AS type)
+    FROM released WHERE @is_followed GROUP BY tenant_id
 )
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, waits_for,
-                   in_run)
-SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, :now, nominal_time, waits_for, true
+@waiting(:now AS due, nominal_time, waits_for, true AS in_run)
 FROM released

@@ -83,11 +83,10 @@ WITH locked AS MATERIALIZED (
 ), told AS (
     -- PostgreSQL does what follows from the last to the first. Whoever looks with triggers sees the end of a
     -- task, what it means for the run, what begins, and who claims it.
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, type, :now, subjects
+    @event(subjects)
     FROM (
         SELECT 1 AS place, tenant_id,
-               CASE status WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(status) END AS type,
+               @type_of_end(status AS outcome) AS type,
                array_agg(execution_id) AS subjects
         FROM accepted GROUP BY tenant_id, status
         UNION ALL
@@ -95,19 +94,14 @@ WITH locked AS MATERIALIZED (
         UNION ALL
         SELECT 3, tenant_id, 'execution.started', array_agg(execution_id) FROM claimed GROUP BY tenant_id
     ) AS happened
-    WHERE EXISTS (SELECT 1 FROM event_followers)
+    WHERE @is_followed
     ORDER BY place
 ), queued AS (
-    INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, in_run)
-    SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, :now, nominal_time, true
+    @waiting(:now AS due, nominal_time, true AS in_run)
     FROM released
     WHERE execution_id NOT IN (SELECT execution_id FROM claimed)
 ), leased AS (
-    INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                        claim, attempts, crashes, worker, started_at, lease_until, request_id, watched,
-                        awaited, in_run)
-    SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim, attempts,
-           crashes, :worker, :now, :lease_until, :request_id, watched, awaited, in_run
+    @lease(attempts, crashes, watched, awaited, in_run)
     FROM claimed
 ), taken AS (
     DELETE FROM queue WHERE ctid = ANY (ARRAY(SELECT place FROM claimed WHERE place IS NOT NULL))
@@ -115,10 +109,7 @@ WITH locked AS MATERIALIZED (
     INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
     SELECT :request_id, tenant_id, :worker, :now FROM claimed LIMIT 1
 ), kept AS (
-    INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at,
-                            input, dag_run_id, task, round, item)
-    SELECT execution_id, tenant_id, job_id, revision, 'dag', priority, nominal_time, :now, :now, input::json,
-           dag_run_id, task, round, item
+    @execution('dag' AS trigger, nominal_time, :now AS due, input::json AS input, dag_run_id, task, round, item)
     FROM released
 ), runs AS (
     UPDATE dag_runs
@@ -152,9 +143,7 @@ WITH locked AS MATERIALIZED (
       AND task_instances.task = task_row.task
       AND EXISTS (SELECT 1 FROM accepted)
 ), ended AS (
-    INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
-                         started_at, finished_at, result)
-    SELECT execution_id, tenant_id, status, attempt, claim, attempts, due, worker, started_at, :now, result
+    @ending(status AS outcome, attempt AS last_attempt, worker, started_at, result)
     FROM accepted
 ), gone AS (
     DELETE FROM leases WHERE execution_id = ANY (ARRAY(SELECT accepted.execution_id FROM accepted))

@@ -13,19 +13,16 @@ WHERE due IS NOT NULL
   AND execution_id IN (SELECT leases.execution_id FROM leases
                        WHERE leases.execution_id = change.execution_id AND leases.cancel_requested);
 
-INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
-                     started_at, finished_at, result, failure_kind, failure_message)
-SELECT change.execution_id, tenant_id, change.status, attempt, change.claim, change.attempts, leases.due,
-       worker, started_at, :now, result, failure_kind, failure_message
+@ending(change.execution_id AS execution_id, change.status AS outcome, attempt AS last_attempt,
+        change.claim AS claim, change.attempts AS attempts, leases.due AS due, worker, started_at, result,
+        failure_kind, failure_message)
 FROM change JOIN leases ON leases.execution_id = change.execution_id
 WHERE change.due IS NULL;
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, tenant_id,
-       CASE status WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(status) END, :now,
-       json_group_array(hex(change.execution_id))
+@event(@type_of_end(status AS outcome) AS type,
+       json_group_array(hex(change.execution_id)) AS subjects)
 FROM change JOIN leases ON leases.execution_id = change.execution_id
-WHERE change.due IS NULL AND EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, status;
+WHERE change.due IS NULL AND @is_followed GROUP BY tenant_id, status;
 
 INSERT INTO attempts (execution_id, claim, tenant_id, worker, outcome, failure_kind, failure_message,
                       started_at, finished_at)
@@ -34,13 +31,12 @@ SELECT change.execution_id, change.claim, tenant_id, worker, attempt, failure_ki
 FROM change JOIN leases ON leases.execution_id = change.execution_id
 WHERE change.due IS NOT NULL;
 
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                   claim, attempts, crashes, watched, awaited, in_run, waits_for)
 -- What is not counted takes no slot, and goes on to the next gate.
-SELECT change.execution_id, tenant_id, job_id, revision, lane_id, priority, change.due, nominal_time,
-       change.claim, change.attempts, coalesce(change.crashes, 0), watched, awaited, in_run,
-       CASE WHEN watched OR change.waits_for IS NOT 'slot' THEN change.waits_for
-            WHEN change.crashes > 0 THEN 'empty_worker' END
+@waiting(change.execution_id AS execution_id, change.due AS due, nominal_time, change.claim AS claim,
+         change.attempts AS attempts, coalesce(change.crashes, 0) AS crashes,
+         CASE WHEN watched OR change.waits_for IS NOT 'slot' THEN change.waits_for
+              WHEN change.crashes > 0 THEN 'empty_worker' END AS waits_for,
+         watched, awaited, in_run)
 FROM change JOIN leases ON leases.execution_id = change.execution_id
 WHERE change.due IS NOT NULL;
 

@@ -5,18 +5,14 @@ DELETE FROM change WHERE NOT EXISTS (
     WHERE leases.execution_id = change.execution_id AND leases.claim = change.claim AND leases.in_run = :in_run)
 RETURNING execution_id, claim, NULL AS job_id;
 
-INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
-                     started_at, finished_at, result)
-SELECT change.execution_id, tenant_id, status, attempt, change.claim, change.attempts, leases.due, worker,
-       started_at, :now, result
+@ending(change.execution_id AS execution_id, status AS outcome, attempt AS last_attempt, change.claim AS claim,
+        change.attempts AS attempts, leases.due AS due, worker, started_at, result)
 FROM change JOIN leases ON leases.execution_id = change.execution_id;
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, tenant_id,
-       CASE status WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(status) END, :now,
-       json_group_array(hex(change.execution_id))
+@event(@type_of_end(status AS outcome) AS type,
+       json_group_array(hex(change.execution_id)) AS subjects)
 FROM change JOIN leases ON leases.execution_id = change.execution_id
-WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, status;
+WHERE @is_followed GROUP BY tenant_id, status;
 
 -- From the index of what is watched, which is mostly empty, and then the change is not even looked at.
 INSERT INTO job_completions (job_id, tenant_id, completed_at)

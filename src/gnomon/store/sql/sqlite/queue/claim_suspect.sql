@@ -20,16 +20,11 @@ SELECT :request_id, tenant_id, :worker, :now FROM (
 ) AS some_row
 LIMIT 1;
 
-INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                    claim, attempts, crashes, worker, started_at, lease_until, request_id, watched, awaited,
-                    in_run)
-SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-       claim, attempts, crashes, :worker, :now, :lease_until, :request_id, watched, awaited, in_run
+@lease(attempts, crashes, watched, awaited, in_run)
 FROM picked;
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, tenant_id, 'execution.started', :now, json_array(hex(execution_id))
-FROM picked WHERE EXISTS (SELECT 1 FROM event_followers);
+@event('execution.started' AS type, json_array(hex(execution_id)) AS subjects)
+FROM picked WHERE @is_followed;
 
 DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked);
 

@@ -13,20 +13,17 @@ SET status = run_row.status, unended = run_row.unended, live = run_row.live, hal
 FROM run_row
 WHERE dag_runs.id = run_row.id;
 
-INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at,
-                        input, dag_run_id, task, round, item)
-SELECT execution_id, released.tenant_id, released.job_id, released.revision, 'dag',
-       coalesce(released.priority, job_revisions.priority), nominal_time, :now, :now, input, dag_run_id, task, round, item
+@execution(released.tenant_id AS tenant_id, released.job_id AS job_id, released.revision AS revision,
+           'dag' AS trigger, coalesce(released.priority, job_revisions.priority) AS priority, nominal_time,
+           :now AS due, input, dag_run_id, task, round, item)
 FROM released
 JOIN job_revisions ON job_revisions.job_id = released.job_id AND job_revisions.revision = released.revision;
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, tenant_id, 'execution.created', :now, json_group_array(hex(execution_id))
-FROM released WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id;
+@event('execution.created' AS type)
+FROM released WHERE @is_followed GROUP BY tenant_id;
 
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, waits_for,
-                   in_run)
-SELECT execution_id, released.tenant_id, released.job_id, released.revision, lane_id,
-       coalesce(released.priority, job_revisions.priority), :now, nominal_time, waits_for, 1
+@waiting(released.tenant_id AS tenant_id, released.job_id AS job_id, released.revision AS revision,
+         coalesce(released.priority, job_revisions.priority) AS priority, :now AS due, nominal_time, waits_for,
+         1 AS in_run)
 FROM released
 JOIN job_revisions ON job_revisions.job_id = released.job_id AND job_revisions.revision = released.revision

@@ -13,18 +13,14 @@ DELETE FROM run_row WHERE NOT EXISTS (SELECT 1 FROM change);
 
 DELETE FROM released WHERE NOT EXISTS (SELECT 1 FROM change);
 
-INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
-                     started_at, finished_at, result)
-SELECT change.execution_id, tenant_id, status, attempt, change.claim, change.attempts, leases.due, worker,
-       started_at, :now, result
+@ending(change.execution_id AS execution_id, status AS outcome, attempt AS last_attempt, change.claim AS claim,
+        change.attempts AS attempts, leases.due AS due, worker, started_at, result)
 FROM change JOIN leases ON leases.execution_id = change.execution_id;
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, tenant_id,
-       CASE status WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(status) END, :now,
-       json_group_array(hex(change.execution_id))
+@event(@type_of_end(status AS outcome) AS type,
+       json_group_array(hex(change.execution_id)) AS subjects)
 FROM change JOIN leases ON leases.execution_id = change.execution_id
-WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, status;
+WHERE @is_followed GROUP BY tenant_id, status;
 
 DELETE FROM leases WHERE execution_id IN (SELECT execution_id FROM change);
 
@@ -42,20 +38,18 @@ SET status = run_row.status, unended = run_row.unended, live = run_row.live, com
 FROM run_row
 WHERE dag_runs.id = run_row.id;
 
-INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at,
-                        input, dag_run_id, task, round, item)
-SELECT execution_id, released.tenant_id, released.job_id, released.revision, 'dag',
-       coalesce(released.priority, job_revisions.priority), nominal_time, :now, :now, input, dag_run_id, task, round, item
+@execution(released.tenant_id AS tenant_id, released.job_id AS job_id, released.revision AS revision,
+           'dag' AS trigger, coalesce(released.priority, job_revisions.priority) AS priority, nominal_time,
+           :now AS due, input, dag_run_id, task, round, item)
 FROM released
 JOIN job_revisions ON job_revisions.job_id = released.job_id AND job_revisions.revision = released.revision;
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, tenant_id, 'execution.created', :now, json_group_array(hex(execution_id))
-FROM released WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id;
+@event('execution.created' AS type)
+FROM released WHERE @is_followed GROUP BY tenant_id;
 
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, in_run)
-SELECT execution_id, released.tenant_id, released.job_id, released.revision, lane_id,
-       coalesce(released.priority, job_revisions.priority), :now, nominal_time, 1
+@waiting(released.tenant_id AS tenant_id, released.job_id AS job_id, released.revision AS revision,
+         coalesce(released.priority, job_revisions.priority) AS priority, :now AS due, nominal_time,
+         1 AS in_run)
 FROM released
 JOIN job_revisions ON job_revisions.job_id = released.job_id AND job_revisions.revision = released.revision;
 
@@ -79,16 +73,11 @@ LIMIT :limit;
 INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
 SELECT :request_id, tenant_id, :worker, :now FROM picked LIMIT 1;
 
-INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                    claim, attempts, crashes, worker, started_at, lease_until, request_id, watched, awaited,
-                    in_run)
-SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-       claim, attempts, crashes, :worker, :now, :lease_until, :request_id, watched, awaited, in_run
+@lease(attempts, crashes, watched, awaited, in_run)
 FROM picked;
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, tenant_id, 'execution.started', :now, json_group_array(hex(execution_id))
-FROM picked WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id;
+@event('execution.started' AS type)
+FROM picked WHERE @is_followed GROUP BY tenant_id;
 
 DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked);
 
