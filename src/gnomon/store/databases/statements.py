@@ -1,11 +1,11 @@
 """SQL from files: sql/<dialect>/<room>/<name>.sql wins over sql/common/<room>/<name>.sql.
 
-Named parameters only. `:name` is a value. `:rows.column` is a column of a batch (see database.Rows): PostgreSQL
-gets it as an array for `unnest`; SQLite finds the batch in a temporary table of the same name instead.
+Named parameters only. `:name` is a value. `:rows.column` is a column of a batch (see database.Rows):
+PostgreSQL gets it as an array for `unnest`; SQLite finds the batch in a temporary table of the same name.
 
-`@name(expression AS column, ...)` is a fragment, from sql/fragments: what more than one statement does, written
-once. `{column}` in it becomes the expression that the statement gives, else the column of that name; `{column =
-default}` becomes the default where the statement says nothing.
+`@name(expression AS column, ...)` is a fragment, from sql/fragments: what more than one statement does,
+written once. `{column}` in it becomes the expression that the statement gives, else the column of that name;
+`{column = default}` becomes the default where the statement says nothing.
 """
 
 from __future__ import annotations

@@ -50,13 +50,18 @@ WITH taken AS MATERIALIZED (
     @execution('schedule' AS trigger, nominal_time)
     FROM occurrence WHERE execution_id IS NOT NULL
 ), told AS (
-    @event(CASE WHEN reason IS NULL THEN 'occurrence.fired' ELSE 'occurrence.skipped' END AS type,
-           array_agg(job_id) AS subjects, array_agg(nominal_time) AS nominal_times)
-    FROM occurrence WHERE @is_followed GROUP BY tenant_id, reason IS NULL
-    UNION ALL
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.created', :now, array_agg(execution_id),
-           NULL
-    FROM occurrence WHERE execution_id IS NOT NULL AND @is_followed GROUP BY tenant_id
+    @event(array_agg(subject) AS subjects,
+           CASE WHEN place < 3 THEN array_agg(nominal_time) END AS nominal_times)
+    FROM (
+        SELECT 1 AS place, tenant_id, 'occurrence.fired' AS type, job_id AS subject, nominal_time
+        FROM occurrence WHERE reason IS NULL
+        UNION ALL
+        SELECT 2, tenant_id, 'occurrence.skipped', job_id, nominal_time FROM occurrence WHERE reason IS NOT NULL
+        UNION ALL
+        SELECT 3, tenant_id, 'execution.created', execution_id, NULL
+        FROM occurrence WHERE execution_id IS NOT NULL
+    ) AS happened
+    WHERE @is_followed GROUP BY place, tenant_id, type ORDER BY place
 ), queued AS (
     @waiting(nominal_time, waits_for, newer_than, watched, awaited)
     FROM occurrence WHERE execution_id IS NOT NULL

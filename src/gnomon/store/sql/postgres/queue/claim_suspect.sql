@@ -6,16 +6,7 @@ WITH picked AS MATERIALIZED (
     LIMIT 1
     FOR UPDATE SKIP LOCKED
 ), requested AS (
-    -- As in claim.sql: fails if this very request has been here before.
-    INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
-    SELECT :request_id, tenant_id, :worker, :now FROM (
-        SELECT tenant_id FROM picked
-        UNION ALL
-        SELECT tenant_id FROM claim_requests WHERE request_id = :request_id
-        UNION ALL
-        SELECT id FROM tenants WHERE id = :default_tenant AND :is_repeat
-    ) AS some_row
-    LIMIT 1
+    @request_once
 ), gone AS (
     -- By key: what waits at a gate may have been updated, and has moved then.
     DELETE FROM queue WHERE execution_id = ANY (ARRAY(SELECT picked.execution_id FROM picked))

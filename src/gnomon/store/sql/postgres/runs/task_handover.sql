@@ -1,6 +1,6 @@
 -- The end of one task, and the one that follows it begins in the hands of the same worker: what tasks_end.sql
--- does, by plain values, for a worker that has room and knows that nobody waits. All of it was decided by what
--- somebody remembers of the run. Unless the run still has that version and the lease is held, nothing happens.
+-- does, by plain values, for a worker that has room and knows that the queue is empty. All of it was decided by the
+-- run as this process remembers it. Unless the run still has that version and the lease is held, nothing happens.
 WITH held AS MATERIALIZED (
     -- The run is locked before the lease.
     SELECT leases.tenant_id, leases.due, leases.worker, leases.started_at
@@ -10,11 +10,9 @@ WITH held AS MATERIALIZED (
     FOR NO KEY UPDATE OF dag_runs
     FOR UPDATE OF leases
 ), told AS (
-    -- From the last to the first, as in tasks_end.sql.
     @event(ARRAY[subject] AS subjects)
     FROM held CROSS JOIN (
-        VALUES (1, @type_of_end(:outcome AS outcome),
-                :execution_id),
+        VALUES (1, @type_of_end(:outcome AS outcome), :execution_id),
                (2, 'execution.created', :next_id::uuid),
                (3, 'execution.started', :next_id)
     ) AS happened (place, type, subject)
@@ -55,7 +53,7 @@ WITH held AS MATERIALIZED (
     WHERE task_instances.dag_run_id = task_row.dag_run_id AND task_instances.task = task_row.task
       AND EXISTS (SELECT 1 FROM held)
 ), ended AS (
-    @ending(:execution_id AS execution_id, :outcome AS outcome, :attempt AS last_attempt, :claim AS claim,
+    @ending(:execution_id AS execution_id, :outcome AS outcome, :last_attempt AS last_attempt, :claim AS claim,
             :attempts AS attempts, worker, started_at, :result AS result)
     FROM held
 ), gone AS (

@@ -9,24 +9,9 @@ WHERE waits_for = 'empty_worker' AND lane_id IN (SELECT value FROM json_each(:la
 ORDER BY due, execution_id
 LIMIT 1;
 
--- As in claim.sql: fails if this very request has been here before.
-INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
-SELECT :request_id, tenant_id, :worker, :now FROM (
-    SELECT tenant_id FROM picked
-    UNION ALL
-    SELECT tenant_id FROM claim_requests WHERE request_id = :request_id
-    UNION ALL
-    SELECT id FROM tenants WHERE id = :default_tenant AND :is_repeat
-) AS some_row
-LIMIT 1;
+@request_once;
 
-@lease(attempts, crashes, watched, awaited, in_run)
-FROM picked;
-
-@event('execution.started' AS type, json_array(hex(execution_id)) AS subjects)
-FROM picked WHERE @is_followed;
-
-DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked);
+@picked_leased;
 
 DELETE FROM suspect_reservations WHERE worker = :worker AND EXISTS (SELECT 1 FROM picked);
 

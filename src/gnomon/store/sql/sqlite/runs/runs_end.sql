@@ -1,7 +1,7 @@
 @ending(result, failure_kind, failure_message)
 FROM ended_run JOIN queue ON queue.execution_id = ended_run.id;
 
-@event('execution.' || lower(outcome) AS type)
+@event(@type_of_end AS type)
 FROM ended_run JOIN queue ON queue.execution_id = ended_run.id
 WHERE @is_followed GROUP BY tenant_id, outcome;
 

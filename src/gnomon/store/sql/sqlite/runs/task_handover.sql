@@ -1,5 +1,5 @@
 -- The end of one task, and the one that follows it begins in the hands of the same worker: what tasks_end.sql
--- does, by plain values, for a worker that has room and knows that nobody waits. Unless the run still has that
+-- does, by plain values, for a worker that has room and knows that the queue is empty. Unless the run still has that
 -- version and the lease is held, there is nothing to do.
 DELETE FROM picked;
 
@@ -11,7 +11,7 @@ WHERE dag_runs.id = :run_id AND dag_runs.version = :run_version
   AND leases.execution_id = :execution_id AND leases.claim = :claim AND leases.in_run;
 
 @ending(:execution_id AS execution_id, leases.tenant_id AS tenant_id, :outcome AS outcome,
-        :attempt AS last_attempt, :claim AS claim, :attempts AS attempts, leases.due AS due, worker,
+        :last_attempt AS last_attempt, :claim AS claim, :attempts AS attempts, leases.due AS due, worker,
         started_at, :result AS result)
 FROM picked CROSS JOIN leases WHERE leases.execution_id = :execution_id;
 
