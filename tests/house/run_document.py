@@ -1,8 +1,8 @@
 """Run the code of one Markdown file, in order: python -m tests.house.run_document FILE.
 
 Python blocks share one namespace and may use `await` at the top. Of the bash blocks, those that begin with
-`$ gnomon` or `$ python -m proof.` are run, line by line. The first failure ends the run and names the line of the
-document.
+`$ gnomon` or `$ python -m proof.` are run, line by line. The first failure ends the run and names the line of
+the document.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from gnomon.core.executions.execution import Execution
 from gnomon.engine.telemetry import Happening, What
 from gnomon.handlers.registry import Registry
 from gnomon.store.databases.one_thread import Here
-from gnomon.store.databases.sqlite import MEMORY, SqliteDatabase
+from gnomon.store.databases.sqlite import SqliteDatabase
+from gnomon.store.databases.sqlite_connection import MEMORY
 from gnomon.testing.virtual.node import Boot
 from gnomon.testing.virtual.world import VirtualWorld
 from proof.checker.history import events

@@ -31,7 +31,8 @@ from gnomon.handlers.registry import Registry
 from gnomon.settings import HandlerSettings
 from gnomon.store.databases.hints import LocalHints
 from gnomon.store.databases.one_thread import Here
-from gnomon.store.databases.sqlite import MEMORY, SqliteDatabase
+from gnomon.store.databases.sqlite import SqliteDatabase
+from gnomon.store.databases.sqlite_connection import MEMORY
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing.firing import RUNS_MAX, Named, Quiet, check_limit, names_of, too_many
 from gnomon.testing.stubs import stub_handlers
