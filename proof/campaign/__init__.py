@@ -9,6 +9,7 @@
 | `report` | verdict, figures, limits and pictures of a campaign |
 | `power` | power cuts under an SQLite file |
 
-What enters: a plan of faults, drawn from a seed. What leaves: a folder of histories, and a report.
-Private: the cluster. Each process is `gnomon` as users start it; nothing in it is replaced.
+In: a plan of faults, drawn from a seed.
+Out: a folder of histories, and a report. Each process is `gnomon` as users start it; nothing in it is
+replaced.
 """

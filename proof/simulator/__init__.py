@@ -1,6 +1,6 @@
 """The simulator: a whole Gnomon in one process, in virtual time, under faults that follow from a seed.
 
-| room | what enters | what leaves |
+| room | in | out |
 |---|---|---|
 | `scenarios` | a file | what happens in a world, as a value |
 | `seeds` | a seed and a profile | a scenario |
@@ -9,6 +9,6 @@
 | `judging` | a scenario, or many seeds | judgements, and failures made small |
 
 The loop, the network, the nodes and the processes are those of `gnomon.testing.virtual`: production code
-that cannot tell.
-Private: the order in which chance is drawn. A change of it changes the world of every seed.
+that cannot tell. Nothing outside touches the order in which chance is drawn: a change of it changes the
+world of every seed.
 """

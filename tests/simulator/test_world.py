@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 import gnomon
+import proof
 from proof.simulator.judging.judge import judge, uncovered
 from proof.simulator.judging.many_worlds import Tally, judged
 from proof.simulator.scenarios.scenario import read_scenario, write_scenario
@@ -32,7 +33,7 @@ def test_fresh_seeds_break_no_promise() -> None:
 
     for one in judged(seeds, hours=HOURS_PER_SEED, profile="swarm"):
         tally.add(one)
-        how = f"gnomon sim --replay {one.scenario.seed} --hours {HOURS_PER_SEED}"
+        how = f"make sim REPLAY={one.scenario.seed} HOURS={HOURS_PER_SEED}"
         assert not one.wrong, "\n".join([how, *map(str, one.wrong[:10])])
 
     if tally.hours >= 60:
@@ -40,10 +41,11 @@ def test_fresh_seeds_break_no_promise() -> None:
 
 
 def seed_of_this_code() -> int:
-    """Fresh with every change of the product, and the same for everybody who has the same code."""
+    """Fresh with every change of the product or its proof, and the same wherever the code is the same."""
     code = sha256()
-    for path in sorted(Path(gnomon.__file__).parent.rglob("*.py")):
-        code.update(path.read_bytes())
+    for package in (gnomon, proof):
+        for path in sorted(Path(str(package.__file__)).parent.rglob("*.py")):
+            code.update(path.read_bytes())
     return int.from_bytes(code.digest()[:4]) >> 1
 
 

@@ -1,6 +1,6 @@
 """What the store wrote down about itself, by triggers of the campaign, and what it holds at the end.
 
-What enters: the address of the database. What leaves: the store's events.
-Private: the table of the triggers. Before the final read, `replay` sends every attempt again; all must be
-refused.
+In: the address of the database.
+Out: the store's events. Before that, `replay` sends every attempt again; all must be refused.
+Kept inside: `flow_harvest`.
 """

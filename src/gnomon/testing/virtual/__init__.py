@@ -1,10 +1,12 @@
 """A whole Gnomon in one event loop whose time is virtual: what `TimeTravel` travels with.
 
-What lives here: the loop, the machines and the processes on them, the network between them and the store,
-chance that follows from a seed, and two accidents: a process that dies, and a store that is away.
-What enters: machines, a seed, and what workers can run. What leaves: a `VirtualWorld`, and what went wrong
-in it.
-Private: the order in which chance is drawn. A change of it changes the journey of every seed.
+The loop, the machines and the processes on them, the network between them and the store, chance that
+follows from a seed, and two accidents: a process that dies, and a store that is away.
+
+In: machines, a seed, and what workers can run.
+Out: a `VirtualWorld`, and what went wrong in it. Nothing outside touches the order in which chance is
+drawn: a change of it changes the journey of every seed.
+Kept inside: `watch`.
 
 It runs production services on production SQL and has no logic of the product of its own. It records nothing
 and judges nothing. `proof/simulator`, which is not part of an installed Gnomon, builds on this room and
