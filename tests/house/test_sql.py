@@ -276,8 +276,8 @@ def texts_for(root: Path, dialect: str) -> dict[str, str]:
 
 def rows_written_elsewhere(root: Path) -> list[str]:
     return sorted(
-        f"{place}:1: inserts into {table} by itself. Use the fragment @{fragment}: a row that many statements "
-        "write is written in one place."
+        f"{place}:1: inserts into {table} by itself. Use the fragment @{fragment}: what many statements "
+        "write is in one place."
         for dialect in DIALECTS
         for place, text in texts_for(root, dialect).items()
         for table, fragment in WRITTEN_ONCE.items()
