@@ -13,7 +13,7 @@ from typing import Any
 
 from campaign.recorder import SOURCE, recorder_of_this_process
 from campaign.sink import tell, tell_and_wait
-from gnomon.app.connection import Connection
+from gnomon.app.connection import AppConnection
 from gnomon.app.gnomon import Gnomon
 from gnomon.app.processes.engine import Engine
 from gnomon.handlers.base import Context, JobFailed
@@ -27,7 +27,7 @@ class Watched(Gnomon):
     """An app that looks over the shoulder of the worker that runs it."""
 
     @asynccontextmanager
-    async def attached(self, engine: Engine) -> AsyncIterator[Connection]:
+    async def attached(self, engine: Engine) -> AsyncIterator[AppConnection]:
         engine.telemetry.on_decisions.append(RECORDER.decided)
         async with super().attached(engine) as connection:
             yield connection

@@ -30,7 +30,7 @@ from campaign.vitals import Vitals
 from campaign.workload import QUEUES, Work, works
 from gnomon.app import open_database, open_store
 from gnomon.client import Client as StoreClient
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.jobs.job import JobId
 from gnomon.core.values.ids import IdSource
 from gnomon.engine.clock import StoreClock
@@ -178,7 +178,7 @@ async def _make_jobs(campaign: Campaign) -> None:
     store = await open_store(campaign.server.dsn(DATABASE))
     store_clock = StoreClock(store.clock)
     await store_clock.learn()
-    client = StoreClient(Surroundings(store, store_clock, IdSource(Random(campaign.options.seed))))
+    client = StoreClient(ClientContext(store, store_clock, IdSource(Random(campaign.options.seed))))
     made = await client.jobs.create_many([work.draft for work in campaign.works])
     campaign.key = (await client.keys.create("campaign", ["write", "read"])).text
     campaign.jobs = {job.name: job.id for job in made}
