@@ -15,7 +15,7 @@ import asyncpg
 
 from gnomon.app import open_database, open_store
 from gnomon.client import Client as StoreClient
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.values.ids import IdSource
 from gnomon.engine.clock import StoreClock
 from gnomon.store.schema.migrations import migrate
@@ -105,7 +105,7 @@ async def _make_jobs(campaign: Campaign) -> None:
     store = await open_store(campaign.server.dsn(DATABASE))
     store_clock = StoreClock(store.clock)
     await store_clock.learn()
-    client = StoreClient(Surroundings(store, store_clock, IdSource(Random(campaign.options.seed))))
+    client = StoreClient(ClientContext(store, store_clock, IdSource(Random(campaign.options.seed))))
     made = await client.jobs.create_many([work.draft for work in campaign.works])
     campaign.key = (await client.keys.create("campaign", ["write", "read"])).text
     campaign.jobs = {job.name: job.id for job in made}

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
-from gnomon.app.connection import Connection
+from gnomon.app.connection import AppConnection
 from gnomon.app.gnomon import Gnomon
 from gnomon.app.processes.engine import Engine
 from gnomon.handlers.base import Context, JobFailed
@@ -27,7 +27,7 @@ class Watched(Gnomon):
     """An app that looks over the shoulder of the worker that runs it."""
 
     @asynccontextmanager
-    async def attached(self, engine: Engine) -> AsyncIterator[Connection]:
+    async def attached(self, engine: Engine) -> AsyncIterator[AppConnection]:
         engine.telemetry.on_decisions.append(RECORDER.decided)
         async with super().attached(engine) as connection:
             yield connection

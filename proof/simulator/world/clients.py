@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gnomon.client import Ask, Client
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.jobs.job import JobId
@@ -56,7 +56,7 @@ class Clients:
         world = self._world
         line = FaultyLine(SETUP, SqlStore(world.database), world.chance.fork("net:setup"), 0.0)
         ids = IdSource(world.chance.fork("ids:setup"))
-        client = Client(Surroundings(RemoteStore(world.network, line), ManualClock(world.now()), ids))
+        client = Client(ClientContext(RemoteStore(world.network, line), ManualClock(world.now()), ids))
         for spec in world.scenario.jobs:
             calendar = calendar_of(spec, world.scenario.start)
             if calendar is not None:
@@ -91,7 +91,7 @@ class Clients:
         await boot.task  # It has learned what time it is.
         chance = self._world.chance.fork(f"act:{act.number}")
         ids = IdSource(self._world.chance.fork(f"ids:{act.number}"))
-        client = Client(Surroundings(boot.store, boot.clock, ids, announce=boot.hints.announce))
+        client = Client(ClientContext(boot.store, boot.clock, ids, announce=boot.hints.announce))
         try:
             if act.job in self._flows:
                 await self._flows.act(boot, client, act, chance)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Self, cast
 
-from gnomon.app.connection import Connection
+from gnomon.app.connection import AppConnection
 from gnomon.app.gnomon import Gnomon
 from gnomon.app.jobs.calls import duration
 from gnomon.app.jobs.fixed_job import FixedJob
@@ -234,7 +234,7 @@ class _Trip(VirtualWorld[VirtualNode]):
         line = Line("app/1", SqlStore(self.database), self.chance.fork("net:app"), LATENCY)
         store = cast("SqlStore", RemoteStore(self.network, line))
         ids = IdSource(self.chance.fork("ids:app"))
-        connection = Connection(store, LocalHints(), _TrueTime(self.now), ids, self._app.check)
+        connection = AppConnection(store, LocalHints(), _TrueTime(self.now), ids, self._app.check)
         self._full: asyncio.Future[None] = self.loop.create_future()
         async with self._app.through(connection):
             if self._plan.rules.only is not None:
