@@ -5,6 +5,7 @@ from __future__ import annotations
 from proof.exam.planting import Edit, bug
 
 SQL = "store/sql/sqlite/"
+PARTS = "store/sql/fragments/"
 FENCE = " AND leases.claim = change.claim"
 
 BUGS = (
@@ -37,17 +38,27 @@ BUGS = (
         "max(leases.lease_until, :lease_until)",
         ":lease_until",
     ),
-    bug("tokens start again with every claim", f"{SQL}queue/claim.sql", "claim + 1, attempts", "1, attempts"),
-    bug("a claim does not wait for the due time", f"{SQL}queue/claim.sql", "AND waiting.due <= :now", ""),
     bug(
-        "a claim leaves its execution in the queue",
-        f"{SQL}queue/claim.sql",
-        "DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked);",
+        "tokens start again with every claim",
+        f"{PARTS}sqlite/first_in_queue.sql",
+        "claim + 1, attempts",
+        "1, attempts",
+    ),
+    bug(
+        "a claim does not wait for the due time",
+        f"{PARTS}sqlite/first_in_queue.sql",
+        "AND waiting.due <= :now",
         "",
     ),
     bug(
+        "a claim leaves its execution in the queue",
+        f"{PARTS}sqlite/picked_leased.sql",
+        "DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked)",
+        "DELETE FROM queue WHERE 0",
+    ),
+    bug(
         "the lowest priority comes first",
-        f"{SQL}queue/claim.sql",
+        f"{PARTS}sqlite/first_in_queue.sql",
         "ORDER BY queue.priority DESC, queue.due",
         "ORDER BY queue.priority, queue.due",
         caught_by="tests/contract/test_claims.py",
@@ -61,11 +72,11 @@ BUGS = (
     ),
     bug(
         "a claim does not note its request",
-        f"{SQL}queue/claim.sql",
+        f"{PARTS}common/request_once.sql",
         "WHERE id = :default_tenant AND :is_repeat",
         "WHERE id = :default_tenant AND :is_repeat AND 0",
         Edit(
-            f"{SQL}queue/claim.sql",
+            f"{PARTS}common/request_once.sql",
             "SELECT tenant_id FROM picked\n",
             "SELECT tenant_id FROM picked WHERE 0\n",
         ),
@@ -136,8 +147,8 @@ BUGS = (
     ),
     bug(
         "a unique key outlives its run",
-        f"{SQL}executions/apply_endings.sql",
-        "DELETE FROM unique_keys WHERE execution_id IN (SELECT execution_id FROM change);",
+        f"{PARTS}sqlite/changes_leave.sql",
+        "DELETE FROM unique_keys WHERE execution_id IN (SELECT execution_id FROM change WHERE due IS NULL);",
         "",
         caught_by="tests/contract/test_enqueue.py",
     ),
