@@ -24,7 +24,7 @@ ANY = "any"
 # What the statements of the store are for, by words that only they have.
 _OPS = {
     "INSERT INTO leases": "claim",
-    "last_attempt, claim": "complete",
+    "leases.claim = change.claim": "complete",
     "INSERT INTO occurrences": "fire",
     "INSERT INTO idempotency_keys": "submit",
 }
