@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextvars import copy_context
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gnomon.engine.clock import LEARN_EVERY
 from proof.checker.history import events
@@ -34,11 +33,10 @@ class Nemesis:
         self._open: dict[int, tuple[Fault, Undo | None]] = {}
         self._leaving: dict[str, Fault] = {}  # Nodes that were asked to leave, and come back later.
         self._crashes = 0
-        self._context = copy_context()  # Not a node's: who crashes does not hold up its own restart.
 
     def schedule(self, faults: Iterable[Fault]) -> None:
         for fault in faults:
-            self._world.loop.call_at(fault.at, self._begin, fault, context=self._context)
+            self._world.at(fault.at, self._begin, fault)
 
     def heal(self) -> None:
         """Everything that is open ends, and everybody who is dead is started."""
@@ -63,16 +61,16 @@ class Nemesis:
         """A node that drained is gone: its next boot comes a bit later. So long, others miss it."""
         fault = self._over(node)
         if fault is None or self._is_over:
-            self._later(0.0, self._start_again, node)
+            self._world.later(0.0, self._world.start_again, node)
             return
         fields = {"kind": AWAY, "target": node.name, "fault": f"{AWAY}-{fault.number}"}
         self._world.recorder.write(events.FaultBegin, NEMESIS, **fields)
-        self._later(fault.seconds, self._come_back, node, fields)
+        self._world.later(fault.seconds, self._come_back, node, fields)
 
     def _come_back(self, node: SimulatedNode, fields: dict[str, str]) -> None:
         if not self._is_over:
             self._world.recorder.write(events.FaultEnd, NEMESIS, **fields)
-        self._start_again(node)
+        self._world.start_again(node)
 
     def _over(self, node: SimulatedNode) -> Fault | None:
         """Its leaving is over: it has left, or was killed on the way."""
@@ -80,10 +78,6 @@ class Nemesis:
         if fault is not None:
             self._end(fault.number)
         return fault
-
-    def _start_again(self, node: SimulatedNode) -> None:
-        if node.boot is None and not self._world.is_over:
-            node.start()
 
     # One fault ------------------------------------------------------------------------------------------
 
@@ -103,14 +97,11 @@ class Nemesis:
             fault=str(fault.number),
         )
         if fault.kind is not FaultKind.DRAIN:
-            self._later(fault.seconds, self._end, fault.number)
+            self._world.later(fault.seconds, self._end, fault.number)
 
     def _hit(self, fault: Fault) -> str:
         """Who leaves is one boot; all else befalls the machine."""
         return self._world.nodes[fault.target].source if fault.kind is FaultKind.DRAIN else fault.target
-
-    def _later(self, seconds: float, callback: Callable[..., None], *args: Any) -> None:
-        self._world.loop.call_later(seconds, callback, *args, context=self._context)
 
     def _end(self, number: int) -> None:
         if number not in self._open:
@@ -131,7 +122,7 @@ class Nemesis:
             self._tell_end(fault)
         else:
             left = patience - KNOWS_THE_TIME
-            self._later(KNOWS_THE_TIME.total_seconds(), self._end_when_told_the_time, fault, boot, left)
+            self._world.later(KNOWS_THE_TIME.total_seconds(), self._end_when_told_the_time, fault, boot, left)
 
     def _tell_end(self, fault: Fault) -> None:
         self._world.recorder.write(
@@ -181,7 +172,7 @@ class Nemesis:
     def _kill(self, node: SimulatedNode) -> Undo:
         node.kill()
         self._over(node)
-        return lambda: self._start_again(node)
+        return lambda: self._world.start_again(node)
 
     def _drain(self, fault: Fault, node: SimulatedNode, boot: SimulatedBoot) -> Undo | None:
         if not boot.drain():
@@ -192,10 +183,10 @@ class Nemesis:
     def _down(self, *, restart: bool) -> Undo:
         network = self._world.network
         if restart:
-            network.restart_store()
+            network.drop_store()
         else:
             network.is_down += 1
-        return network.bring_back
+        return network.bring_store_back
 
     def _freeze(self) -> Undo:
         self._world.network.is_frozen += 1

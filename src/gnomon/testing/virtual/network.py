@@ -65,12 +65,12 @@ class Network(Generic[AnyLine]):
         self._context = copy_context()  # Not a node's: what is on the way is held by nobody.
         self._epoch = 0
 
-    def restart_store(self) -> None:
+    def drop_store(self) -> None:
         """It goes away. What is being answered at this moment is not answered."""
         self.is_down += 1
         self._epoch += 1
 
-    def bring_back(self) -> None:
+    def bring_store_back(self) -> None:
         self.is_down -= 1
 
     async def ask(

@@ -107,7 +107,7 @@ class VirtualWorld(Generic[AnyNode]):
 
     def schedule(self, outages: Iterable[Outage]) -> None:
         for outage in outages:
-            self.loop.call_at(outage.at, self._drop_store, outage.seconds, context=self._context)
+            self.at(outage.at, self._drop_store, outage.seconds)
 
     def crash(self, boot: Boot) -> None:
         """A handler took its process along. Another boot of it comes later."""
@@ -118,12 +118,16 @@ class VirtualWorld(Generic[AnyNode]):
         if node.boot is None and not self.is_over:
             node.start()
 
+    def at(self, instant: float, callback: Callable[..., None], *args: Any) -> None:
+        """Call it so many seconds after the start, on behalf of no node."""
+        self.loop.call_at(instant, callback, *args, context=self._context)
+
     def later(self, seconds: float, callback: Callable[..., None], *args: Any) -> None:
         self.loop.call_later(seconds, callback, *args, context=self._context)
 
     def _drop_store(self, seconds: float) -> None:
-        self.network.restart_store()
-        self.later(seconds, self.network.bring_back)
+        self.network.drop_store()
+        self.later(seconds, self.network.bring_store_back)
 
     # Hints ----------------------------------------------------------------------------------------------
 
