@@ -17,7 +17,7 @@ DOCUMENT_SECONDS_MAX = 120
 HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*$", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-ROW = re.compile(r"^\|(.+)\|\s*$", re.MULTILINE)
+TABLE = re.compile(r"^\|.+\|\n\|[-:| ]+\|\n(?:\|.+\|\n?)*", re.MULTILINE)
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
@@ -37,11 +37,14 @@ def section(text: str, heading: str) -> str:
     return found[1] if found else ""
 
 
-def first_cells(text: str) -> list[str]:
-    """The first cell of each row of the tables of a text, but for the titles."""
-    cells = [row.split("|")[0].strip() for row in ROW.findall(text)]
-    rules = [number for number, cell in enumerate(cells) if set(cell) <= set("-: ")]
-    return [cell for number, cell in enumerate(cells) if number not in rules and number + 1 not in rules]
+def first_cells(text: str, title: str = "") -> list[str]:
+    """The first cell of each row of the tables of a text; or of those tables whose first title this is."""
+    found = []
+    for table in TABLE.findall(text):
+        titles, _, *rows = [row.strip("|").split("|")[0].strip() for row in table.splitlines()]
+        if title in ("", titles):
+            found += rows
+    return found
 
 
 def words_in_code(text: str) -> Iterator[tuple[int, str]]:

@@ -11,17 +11,27 @@ from typer.core import TyperCommand, TyperGroup
 import gnomon.cli
 
 
+Options = tuple[frozenset[str], ...]  # Of a command: the names of each option, such as `--file` and `-f`.
+
+
+@cache
+def program() -> TyperGroup:
+    apps = [value for value in vars(gnomon.cli).values() if isinstance(value, typer.Typer)]
+    assert apps, "src/gnomon/cli: no typer app in sight, so nobody can check its commands."
+    group = typer.main.get_command(apps[0])
+    assert isinstance(group, TyperGroup)
+    return group
+
+
 @cache
 def leaf_commands() -> dict[str, TyperCommand]:
     """Every command in full, such as `gnomon job list`."""
-    apps = [value for value in vars(gnomon.cli).values() if isinstance(value, typer.Typer)]
-    assert apps, "src/gnomon/cli: no typer app in sight, so nobody can check its commands."
-    return dict(_leaves(typer.main.get_command(apps[0]), "gnomon"))
+    return dict(_leaves(program(), "gnomon"))
 
 
-def options_of(command: TyperCommand) -> set[str]:
-    given = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
-    return {name for name in given if name.startswith("-")} | {"--help"}
+def options_of(command: TyperCommand | TyperGroup) -> Options:
+    named = (frozenset((*one.opts, *one.secondary_opts)) for one in command.params)
+    return tuple(names for names in named if any(name.startswith("-") for name in names))
 
 
 def _leaves(command: object, name: str) -> Iterator[tuple[str, TyperCommand]]:

@@ -23,7 +23,6 @@ STATUSES = "docs/reference/statuses.md"
 COMMANDS = "docs/reference/cli.md"
 SETTINGS = "docs/reference/settings.md"
 ENDPOINTS = "docs/reference/api.md"
-METRICS = "docs/reference/metrics.md"
 REASONS = "docs/reference/reasons.md"
 VIOLATION = "A change violates this decision when"
 ADR_NAME = re.compile(r"\d{4}-[a-z0-9-]+\.md")
@@ -61,18 +60,6 @@ def test_docs_have_a_heading_for_every_reason() -> None:
     must_be_empty(
         [f"{REASONS}:1: the heading `{one}` names no reason." for one in headed if one not in codes]
     )
-
-
-def test_docs_have_a_heading_for_every_metric() -> None:
-    text = read(ROOT, METRICS)
-    named = {
-        name.removesuffix("_total")
-        for source in sources(ROOT, under="src/gnomon/health")
-        for name in re.findall(r'"(gnomon_[a-z_]+)"', source.text)
-        if name != "gnomon_request_id"
-    }
-    headed = {title.strip("`").removesuffix("_total") for _, title in HEADING.findall(text)}
-    must_be_empty([f"{METRICS}:1: no heading for {name}." for name in sorted(named - headed)])
 
 
 def test_docs_say_what_violates_each_decision() -> None:

@@ -36,7 +36,7 @@ NO_SETTING = {"functions"}
 
 
 def test_docs_say_what_each_setting_accepts_and_its_default() -> None:
-    taken = {option for command in leaf_commands().values() for option in options_of(command)}
+    taken = {name for one in leaf_commands().values() for names in options_of(one) for name in names}
     must_be_empty(untrue_settings(ROOT, TABLE, taken))
 
 
