@@ -11,7 +11,7 @@ from time import perf_counter
 import asyncpg
 
 from gnomon.app.processes.opening import dialect_of
-from gnomon.store.databases.sqlite import PRAGMAS
+from gnomon.store.databases.sqlite_connection import PRAGMAS
 
 ROUNDS = 200
 TABLE = "CREATE TABLE floor (n integer)"

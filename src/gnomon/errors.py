@@ -332,6 +332,11 @@ class NotFound(GnomonError):
     def __init__(self, id: UUID | str) -> None:
         super().__init__(f"There is no {self.noun} {id}.")
         self.id = id
+        self.field: str | None = None  # Where the caller named it, if that was in a form.
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        return {} if self.field is None else {"field": self.field, "reason": str(self)}
 
 
 class TenantNotFound(NotFound):
@@ -420,7 +425,9 @@ class JobAlreadyExists(Conflict):
     code = "JOB_ALREADY_EXISTS"
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"A job named {name!r} exists already. Update it, or choose another name.")
+        super().__init__(
+            f"A job or workflow named {name!r} exists already. Update it, or choose another name."
+        )
         self.name = name
 
     @property

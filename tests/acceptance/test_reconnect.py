@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from datetime import timedelta
 from functools import partial
 from typing import Literal, TypeVar
 
@@ -15,6 +17,7 @@ from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus, WorkerId
 from gnomon.core.executions.lease import LEASE
 from gnomon.errors import StoreUnavailable
+from gnomon.store.databases import postgres_connect
 from gnomon.store.protocols.changes import Applied
 from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
@@ -78,6 +81,16 @@ async def test_a_server_that_is_down_is_told_and_the_store_works_when_it_is_back
 async def test_a_server_that_is_not_there_is_told() -> None:
     with pytest.raises(StoreUnavailable, match=r"PostgreSQL does not answer: .*Connect call failed"):
         await open_store(f"postgresql://gnomon@127.0.0.1:{free_port()}/gnomon")
+
+
+async def test_a_server_that_takes_connections_and_says_nothing_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(postgres_connect, "CONNECT_TIMEOUT", timedelta(milliseconds=50))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"postgresql://gnomon@127.0.0.1:{silent.getsockname()[1]}/gnomon"
+        with pytest.raises(StoreUnavailable, match=r"^PostgreSQL does not answer: it says nothing$"):
+            await open_store(address)
 
 
 async def test_nothing_is_lost_or_doubled_when_connections_are_cut_in_the_middle(

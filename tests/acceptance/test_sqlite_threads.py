@@ -12,7 +12,7 @@ import pytest
 
 from gnomon.errors import StoreUnavailable
 from gnomon.store.databases.one_thread import HERE_SECONDS_MAX, ROW_SECONDS, OneThread
-from gnomon.store.databases.sqlite import SqliteDatabase
+from gnomon.store.databases.sqlite import FOLD_ROWS, QUICK_ROWS_MAX, SqliteDatabase
 
 
 async def test_a_caller_cancelled_while_its_transaction_begins_stops_nobody(tmp_path: Path) -> None:
@@ -124,3 +124,48 @@ async def test_two_stores_on_one_loop_wait_for_each_other_without_stopping_it(tm
 
     await one.close()
     await other.close()
+
+
+@pytest.mark.usefixtures("loop_time")
+async def test_the_log_is_folded_into_the_file_on_the_thread(tmp_path: Path) -> None:
+    """It takes a tenth of a second and more, and the loop answers nobody meanwhile."""
+    file, megabyte = tmp_path / "gnomon.db", 1024 * 1024
+    database = SqliteDatabase(str(file))
+    writer, commits = database.writer.raw, list[int]()
+
+    async def write(size_bytes: int) -> None:
+        async with database.transaction():
+            await database.write(lambda: writer.execute("INSERT INTO t VALUES (zeroblob(?))", (size_bytes,)))
+
+    def note(statement: str) -> None:
+        if statement == "COMMIT":
+            commits.append(threading.get_ident())
+
+    writer.execute("CREATE TABLE t (value)")
+    writer.set_trace_callback(note)
+    for _ in range(FOLD_ROWS):
+        await write(megabyte)
+    assert set(commits) == {threading.get_ident()}
+    assert file.stat().st_size < megabyte, "no commit on the loop folds"
+    await write(0)
+
+    assert commits[-1] != threading.get_ident()
+    assert file.stat().st_size > FOLD_ROWS * megabyte
+    await database.close()
+
+
+@pytest.mark.usefixtures("loop_time")
+async def test_the_commit_of_a_large_transaction_is_left_to_the_thread(tmp_path: Path) -> None:
+    database = SqliteDatabase(str(tmp_path / "gnomon.db"))
+    writer, commits = database.writer.raw, list[int]()
+    writer.execute("CREATE TABLE t (value)")
+    writer.set_trace_callback(
+        lambda text: commits.append(threading.get_ident()) if text == "COMMIT" else None
+    )
+
+    for rows in (1, QUICK_ROWS_MAX + 1):
+        async with database.transaction():
+            await database.on_writer(lambda: writer.executemany("INSERT INTO t VALUES (?)", [(1,)] * rows))  # noqa: B023
+
+    assert [thread == threading.get_ident() for thread in commits] == [True, False]
+    await database.close()

@@ -161,7 +161,7 @@ async def test_a_run_whose_time_zone_is_lost_goes_on(flows: WorkflowStore) -> No
 async def test_a_mistake_of_ours_about_one_run_does_not_stop_the_others(
     flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gnomon.store.runs.runs import beginnings as run_beginnings
+    from gnomon.store.runs import beginnings as run_beginnings
 
     bad = await create_dag(flows, tasks_of({POISON: []}))
     good = await create_dag(flows, tasks_of(chain(1)))

@@ -28,7 +28,7 @@ IN_WORDS = {
     "data_folder": "the current folder",
     "database": "sqlite://gnomon.db in the data folder",
     "worker.slots": "twice the number of cores that the process may use, at least 4",
-    "script.hidden": "the SQLite database, the file with settings, api.tls_key and the profile file",
+    "script.hidden": "the files named above",
 }
 
 # Fields of HandlerSettings that no setting fills by itself.

@@ -37,8 +37,9 @@ RUNNERS = {
 
 # Functions that must put SQL together, and why: "path::function".
 BUILT_EXCEPTIONS: dict[str, str] = {
-    f"{STORE}/databases/sqlite.py::_wait_at_most": "A pragma takes no parameter; the number is ours.",
-    f"{STORE}/databases/sqlite.py::_fill": "The names of a batch and of its columns: ours, never a value.",
+    f"{STORE}/databases/sqlite_connection.py::_wait_at_most": "A pragma takes no parameter: our number.",
+    f"{STORE}/databases/sqlite_connection.py::commit": "The same.",
+    f"{STORE}/databases/sqlite_connection.py::_fill": "The names of a batch and its columns: ours.",
     f"{STORE}/databases/foreign.py::_fill": "The same on a connection of a user.",
     f"{STORE}/databases/foreign.py::close": "The names of those batches.",
 }

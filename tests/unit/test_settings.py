@@ -56,6 +56,22 @@ def test_the_default_database_lies_in_the_data_folder(tmp_path: Path) -> None:
     assert elsewhere.settings().database == "mine.db"
 
 
+def test_scripts_cannot_open_what_opens_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    ours = ("gnomon.toml", f"{tmp_path}/.config/gnomon/profiles.toml")
+
+    def hidden(database: str) -> tuple[str, ...]:
+        return reading(tmp_path, {"database": database}).settings().handlers.script_hidden
+
+    assert set(hidden("/data/gnomon.db")) == {"/data/gnomon.db", *ours}
+    usual = {f"{tmp_path}/{file}" for file in (".pgpass", ".pg_service.conf", ".postgresql/postgresql.key")}
+    assert set(hidden("postgresql://gnomon@db.example/gnomon")) == {*usual, *ours}
+    monkeypatch.setenv("PGPASSFILE", "/run/pass")
+    own = hidden("postgres://gnomon@db.example/gnomon?sslkey=/run/own.key&pooler=transaction")
+    assert set(own) == {"/run/pass", f"{tmp_path}/.pg_service.conf", "/run/own.key", *ours}
+
+
 def test_every_section_of_the_file_is_read(tmp_path: Path) -> None:
     write(
         tmp_path,
@@ -252,6 +268,24 @@ def test_a_variable_that_may_be_a_typing_mistake_is_a_warning(
     found = reading(tmp_path, {}, environment)
     assert found.settings() == Settings()
     assert found.warnings == [f"The environment variable {variable} is unknown, so ignored.{meant}"]
+
+
+@pytest.mark.parametrize(
+    ("database", "mode", "is_told"),
+    [
+        ("postgresql://me:secret@host/db", 0o644, True),
+        ("postgresql://me:secret@host/db", 0o640, False),
+        ("postgresql://me@host/db", 0o644, False),
+    ],
+)
+def test_a_password_in_a_file_that_all_can_read_is_told(
+    tmp_path: Path, database: str, mode: int, is_told: bool
+) -> None:
+    write(tmp_path, f'database = "{database}"')
+    file = tmp_path / "gnomon.toml"
+    file.chmod(mode)
+    told = f"All users of this machine can read the password in {file}. Run: chmod 600 {file}"
+    assert reading(tmp_path).warnings == ([told] if is_told else [])
 
 
 @pytest.mark.parametrize(

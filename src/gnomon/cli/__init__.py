@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 
 from gnomon import __version__
 from gnomon.cli.output.exits import exit_code, line
@@ -22,6 +22,7 @@ from gnomon.cli.output.terminal import say
 from gnomon.cli.session.own_arguments import hide_secrets
 from gnomon.errors import GnomonError
 
+HELP_OPTIONS = ["-h", "--help"]
 OWNER_ONLY = 0o077  # What a umask takes away: all that others may do.
 
 # What `gnomon` can do, and where it lives: a function, or the app of a group. Imported when asked for: one
@@ -63,9 +64,9 @@ class Commands(Mapping[str, Any]):
         single = typer.Typer(add_completion=False, rich_markup_mode="markdown")
         if isinstance(found, typer.Typer):
             single.add_typer(found, name=name)
-            return typer.main.get_group(single).commands[name]
+            return _without_types_of_flags(typer.main.get_group(single).commands[name])
         single.command(name)(found)
-        return typer.main.get_command(single)
+        return _without_types_of_flags(typer.main.get_command(single))
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)
@@ -74,10 +75,30 @@ class Commands(Mapping[str, Any]):
         return len(COMMANDS)
 
 
+def _without_types_of_flags(command: Any) -> Any:
+    """The help shows `--yes`, not `--yes <bool>`: a flag takes no value."""
+    _name_no_type(command.get_params(typer.Context(command, help_option_names=HELP_OPTIONS)))
+    if isinstance(command, TyperGroup):
+        for inner in command.commands.values():
+            _without_types_of_flags(inner)
+    return command
+
+
+def _name_no_type(parameters: Sequence[Any]) -> None:
+    for parameter in parameters:
+        if isinstance(parameter, TyperOption) and parameter.is_flag:
+            parameter.metavar = ""
+
+
 class Program(TyperGroup):
     def __init__(self, **attrs: Any) -> None:
         super().__init__(**attrs)
         self.commands = Commands()  # type: ignore[assignment]
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        found = super().get_params(ctx)
+        _name_no_type(found)
+        return found
 
 
 app = typer.Typer(
@@ -86,7 +107,7 @@ app = typer.Typer(
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},  # Every command below inherits it.
+    context_settings={"help_option_names": HELP_OPTIONS},  # Every command below inherits it.
     help="""Gnomon: cron as a service, a durable job queue and DAG workflows in one program.
 
 Start here:

@@ -14,7 +14,9 @@ from gnomon.proof.events import (
     DagStart,
     Ending,
     Exit,
+    Expired,
     Fire,
+    Released,
     SchedSet,
     Start,
     StoreRun,
@@ -102,3 +104,22 @@ class Run:
     @property
     def entity(self) -> str:
         return f"run {self.id}"
+
+    @property
+    def suspicions(self) -> list[bool]:
+        """Of each hand-out: whether it left a suspect, whose worker died in the last one that was a try."""
+        told, is_suspect = [], False
+        for segment in self.segments:
+            if self.was_tried(segment):
+                is_suspect = isinstance(segment.end, Expired)
+            told.append(is_suspect)
+        return told
+
+    def was_tried(self, segment: Segment) -> bool:
+        """Not if its worker lacked what it needs, or gave it back before it began."""
+        end = segment.end
+        if not isinstance(end, Released):
+            return True
+        if end.why == "snoozed":
+            return end.kind is None
+        return any(start.token == segment.claim.token for start in self.starts)

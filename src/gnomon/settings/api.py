@@ -10,6 +10,11 @@ from gnomon.settings.kinds import INTERFACE, Maybe, Place, Seconds, Switch, Whol
 from gnomon.settings.table import setting
 
 
+def in_url(host: str, port: int) -> str:
+    """An address as it stands in a URL: of IPv6, in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 @dataclass(frozen=True, slots=True)
 class ApiSettings:
     host: str = setting(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import assert_never
 
 from gnomon.errors import InvalidInput, InvalidSetting
 from gnomon.settings.declaration import TABLE, Settings
+from gnomon.settings.kinds import without_password
 from gnomon.settings.table import PREFIX, Declared, build
 
 # What tests of Gnomon itself are told by. No settings: nobody else has a use for them.
@@ -74,7 +76,8 @@ def read(*, options: Mapping[str, str | None], environment: Mapping[str, str], f
         found[row.key] = answer = said.about(row, values)
         if isinstance(answer, Setting):
             values[row.key] = answer.value
-    return Reading(found, mistakes, list(_unknown_variables(environment)))
+    warnings = [*_unknown_variables(environment), *_open_password(folder / said.file, said.written)]
+    return Reading(found, mistakes, warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,12 @@ def _unknown_keys(file: str, written: Collection[str]) -> Iterator[InvalidInput]
     for key in written:
         if key not in known:
             yield InvalidInput(file, f"{key!r} is unknown.{_meant(key, known)}")
+
+
+def _open_password(path: Path, written: Mapping[str, object]) -> Iterator[str]:
+    database = str(written.get("database", ""))
+    if without_password(database) != database and path.stat().st_mode & stat.S_IROTH:
+        yield f"All users of this machine can read the password in {path}. Run: chmod 600 {path}"
 
 
 def _unknown_variables(environment: Mapping[str, str]) -> Iterator[str]:

@@ -36,7 +36,8 @@ from gnomon.handlers.python.handler import FunctionHandler
 from gnomon.handlers.registry import Registry
 from gnomon.settings import HandlerSettings
 from gnomon.store.databases.hints import LocalHints
-from gnomon.store.databases.sqlite import MEMORY, SqliteDatabase
+from gnomon.store.databases.sqlite import SqliteDatabase
+from gnomon.store.databases.sqlite_connection import MEMORY
 from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing.clock import ManualClock

@@ -71,6 +71,7 @@ def test_a_file_that_makes_no_sense_changes_nothing(desk: Desk) -> None:
         ),
         ("owner: x\njobs: [{name: a, cron: nonsense}]", "'a'"),
         ("owner: x\njobs: [{name: a, moon: 1}]", "moon"),
+        ("owner: x\njobs: [{name: a, cron: '0 9 * * *'}]", "kind: is missing: say what shall run"),
         ("{", "YAML"),
     ]:
         assert word in desk("apply", "-f", "-", "--yes", stdin=text, exit_code=2).stderr

@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
+from gnomon.cli.files.plan import Manifest, perform, plan_of
+from gnomon.cli.files.steps import Action
 from gnomon.cli.output.terminal import yaml_text
+from gnomon.client.remote.server import Server
+from gnomon.client.remote.wire import Address
+from gnomon.errors import ServerRefused
 from tests.acceptance.cli.conftest import Desk
 from tests.acceptance.test_api import first_key, node
 
@@ -95,6 +100,19 @@ def test_a_plan_tells_which_fields_tasks_and_dates_change_and_prunes_its_own_wor
     write(desk, {"owner": "plan", "jobs": [], "workflows": []})
     assert plan(desk, "--yes").keys() == {"plan-mail", "plan-nightly"}
     assert desk.json("calendar", "show", "plan-holidays")["version"] == 2  # No file owns a calendar.
+
+
+def test_a_workflow_that_changed_after_the_plan_was_made_is_not_pruned(desk: Desk) -> None:
+    write(desk, {"owner": "seen", "workflows": [{"name": "seen", "tasks": [LOAD]}]})
+    desk("apply", "-f", "all.yaml", "--yes")
+
+    with Server(Address(desk.url, desk.key)) as server:
+        steps = plan_of(server, Manifest("seen", []), adopt=False, prune=True)
+        assert [(step.action, step.name) for step in steps] == [(Action.PRUNE, "seen")]
+        desk("dag", "pause", "seen")
+        with pytest.raises(ServerRefused, match="version"):
+            perform(server, steps[0])
+    assert desk.json("dag", "show", "seen")["status"] == "PAUSED"
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ def test_tasks_are_shown_with_items_results_and_what_lacks(desk: Desk, tmp_path:
     explained = desk("run", "explain", run).stdout
     assert "  tasks_under_way: 1 of its 3 tasks is under way: 'bad'." in explained
     assert "  no_worker: No live worker has the kind 'nowhere', the queue 'none'. Start one" in explained
+    assert "  no_worker: No live worker has the kind" in desk("job", "explain", "explained").stdout
     listed = desk("run", "list", "--job", "explained").stdout
     assert "each[1]" in listed
     desk("dag-run", "cancel", run)

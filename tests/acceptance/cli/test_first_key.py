@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import pty
+import re
+import signal
+import socket
 import subprocess
 import sys
+from contextlib import closing, suppress
 from pathlib import Path
 
 from tests.acceptance.cli.conftest import Desk
 from tests.acceptance.test_api import Node, first_key, node
+from tests.postgres import free_port
 
 
 def test_a_first_start_keeps_its_key_where_commands_find_it(tmp_path: Path) -> None:
@@ -72,6 +78,42 @@ def test_a_refused_key_names_server_and_origin_and_what_to_do(desk: Desk) -> Non
 
     refused = desk("worker", "--server", desk.url, exit_code=6, GNOMON_KEY=wrong).stderr
     assert f"The server is {desk.url}; the key is from the environment variable GNOMON_KEY." in refused
+
+
+def test_a_start_that_fails_makes_no_key(tmp_path: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        with node(tmp_path, "up", port=port) as up:
+            out, err = up.process.communicate(timeout=60)
+        assert f"cannot listen at 127.0.0.1:{port}" in err
+        assert out == ""
+    with node(tmp_path, "up") as up:
+        first_key(up)
+        assert f'"{up.url}"' in (tmp_path / "config" / "gnomon" / "profiles.toml").read_text()
+
+
+def test_a_watched_start_shows_the_whole_next_step_on_a_narrow_terminal(tmp_path: Path) -> None:
+    screen, end = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "gnomon.cli", "up", "--demo", "--port", str(free_port())],
+        cwd=tmp_path,
+        env=os.environ | {"XDG_CONFIG_HOME": str(tmp_path / "config"), "COLUMNS": "60", "TERM": "xterm"},
+        stdout=end,
+        stderr=end,
+    ) as up:
+        os.close(end)
+        shown = ""
+        while "drains and ends." not in shown:
+            shown += os.read(screen, 65536).decode(errors="replace")
+        up.send_signal(signal.SIGTERM)
+        with suppress(OSError):  # The other end is closed.
+            while os.read(screen, 65536):
+                pass
+    os.close(screen)
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", shown).split("\n")
+    at = next(number for number, line in enumerate(lines) if line.startswith("Ready at "))
+    assert lines[at].rstrip().endswith("Next, in another terminal:")
+    assert lines[at + 1].rstrip() == "gnomon job list"
 
 
 def test_the_next_step_can_be_pasted_where_the_program_is_not_on_the_path(tmp_path: Path) -> None:

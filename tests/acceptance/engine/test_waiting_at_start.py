@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 
 import pytest
 
 from gnomon.app import open_database
+from gnomon.app.processes.attached_apps import attached_apps
+from gnomon.app.processes.engine import Engine
+from gnomon.app.processes.process import Role, running_engine
+from gnomon.app.processes.serving import api_beside
+from gnomon.settings import ApiSettings, Settings
 from gnomon.store.schema.migrations import migrate
 from tests.acceptance.engine.processes import GnomonProcess
+from tests.integration.app.shop import make_app
 from tests.postgres import PostgresServer, bundled_server, free_port
 
+app = make_app()
 IMPATIENT = {"GNOMON_STARTUP_WAIT_SECONDS": "0.2"}
 
 
@@ -53,6 +61,34 @@ async def test_a_database_that_is_started_later_is_waited_for(
         await process.says("is up")
     finally:
         await process.kill()
+
+
+@asynccontextmanager
+async def serving(settings: Settings, engine: Engine) -> AsyncIterator[None]:
+    async with api_beside(engine, settings, lambda _: None):
+        yield
+
+
+@pytest.mark.parametrize("go_on", [attached_apps, serving])
+async def test_a_database_that_goes_away_in_the_middle_of_a_start_is_waited_for(
+    server: PostgresServer,
+    url: str,
+    caplog: pytest.LogCaptureFixture,
+    go_on: Callable[[Settings, Engine], AbstractAsyncContextManager[None]],
+) -> None:
+    """After the store was opened: an app registers its jobs, an API node makes the first key."""
+    settings = Settings(database=url, app=(f"{__name__}:app",), api=ApiSettings(port=free_port()))
+
+    async def start() -> None:
+        async with go_on(settings, engine):
+            pass
+
+    async with running_engine(Settings(database=url), Role(0)) as engine:
+        with away(server):
+            starting = asyncio.create_task(start())
+            while "waiting for the database" not in caplog.text and not starting.done():  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        await starting
 
 
 async def test_after_the_wait_it_says_what_it_waited_for_and_ends(server: PostgresServer, url: str) -> None:

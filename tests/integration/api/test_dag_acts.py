@@ -244,9 +244,26 @@ async def test_the_same_definition_makes_no_revision_and_a_stale_version_is_refu
     assert (stale.status_code, stale.json()["error"]["code"]) == (409, "VERSION_CONFLICT")
 
 
+@pytest.mark.parametrize(
+    ("method", "action"), [("DELETE", ""), ("POST", "/pause"), ("POST", "/resume")], ids=lambda one: one
+)
+async def test_no_act_on_a_workflow_passes_over_the_version_that_the_caller_has_seen(
+    office: Office, method: str, action: str
+) -> None:
+    path = f"/v1/dags/{await made(office, PLAIN)}"
+    bodies = [{"headers": {"If-Match": '"7"'}}, *([{"json": {"version": 7}}] if action else [])]
+
+    for said in bodies:
+        stale = await office.http.request(method, path + action, **said)
+        assert (stale.status_code, stale.json()["error"]["code"]) == (409, "VERSION_CONFLICT")
+    assert (await office.http.get(path)).json()["status"] == "ACTIVE"
+    fresh = await office.http.request(method, path + action, headers={"If-Match": '"1"'})
+    assert fresh.status_code == 200, fresh.text
+
+
 async def test_a_workflow_cannot_have_the_name_of_a_job(office: Office) -> None:
     await office.job(name="extract")
-    with pytest.raises(JobAlreadyExists, match="A job named 'extract' exists already"):
+    with pytest.raises(JobAlreadyExists, match="A job or workflow named 'extract' exists"):
         await office.client.dags.apply({"name": "extract", "tasks": [PLAIN]})
 
 

@@ -139,6 +139,18 @@ async def test_every_command_of_the_page_works_when_it_is_pasted(office: Office)
             assert answer.status_code < 300, f"{text}\n{answer.text}"
 
 
+async def test_each_call_that_changes_what_has_a_version_takes_the_version_that_was_seen(
+    office: Office,
+) -> None:
+    changing = {
+        operation["operationId"]: {one.get("name") for one in operation["parameters"]}
+        for _, method, operation in operations(await described(office))
+        if method.lower() != "get" and "ETag" in operation["responses"].get("200", {}).get("headers", {})
+    }
+    assert {"delete_job", "delete_dag", "put_calendar"} <= changing.keys()
+    assert [name for name, parameters in changing.items() if "If-Match" not in parameters] == []
+
+
 async def test_every_example_of_a_body_is_accepted(office: Office) -> None:
     document = await described(office)
     for path, method, operation in operations(document):

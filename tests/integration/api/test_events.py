@@ -297,8 +297,10 @@ async def test_the_figures_are_those_of_the_store_and_of_this_node(office: Offic
     late = {"execution_id": str(done.claim.execution_id), "claim": 1, "outcome": "succeeded"}
     await office.http.post("/v1/leases/complete", json={"worker_id": "ada", "completions": [late]})
 
-    text = (await office.http.get("/metrics")).text
+    answer = await office.http.get("/metrics")
+    text = answer.text
 
+    assert answer.headers["content-type"].count("charset") == 1
     assert 'gnomon_queue_depth{queue="default",state="queued"} 1.0' in text
     assert 'gnomon_queue_depth{queue="default",state="pending"} 1.0' in text
     assert 'gnomon_queue_oldest_age_seconds{queue="default"} 10.0' in text

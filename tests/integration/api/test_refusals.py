@@ -56,6 +56,18 @@ async def test_a_missing_body_is_called_so(office: Office, path: str) -> None:
     assert answer.json()["error"]["message"] == "body: is missing; send a JSON object."
 
 
+@pytest.mark.parametrize(
+    ("path", "form", "field"),
+    [
+        ("/v1/jobs", {}, "name"),
+        ("/v1/jobs/batch", {"jobs": [{"name": "a"}, {}]}, "jobs[1].name"),
+        ("/v1/leases/claim", {"worker_id": "ada"}, "request_id"),
+    ],
+)
+async def test_a_missing_field_is_called_so(office: Office, path: str, form: Any, field: str) -> None:
+    assert await details(office, path, form) == {"field": field, "reason": "is missing."}
+
+
 async def test_a_missing_scope_is_named_as_the_scope(office: Office) -> None:
     answer = await office.http.post("/v1/jobs", json={}, headers=await office.key("read"))
 
@@ -107,10 +119,27 @@ async def test_an_expression_whose_years_have_passed_is_named_in_the_words_of_th
     for form, field in (
         ({**dag, "cron_expression": past}, "cron_expression"),
         ({**dag, "schedule": {"type": "cron", "cron": past}}, "schedule.cron"),
+        ({**dag, "schedule": {"expression": past}}, "schedule.expression"),
     ):
         assert (await details(office, "/v1/dags", form))["field"] == field
         changed = await office.http.put(f"/v1/dags/{made}", json=form)
         assert changed.json()["error"]["details"]["field"] == field
+
+
+async def test_what_a_form_names_and_does_not_exist_is_told_with_its_field(office: Office) -> None:
+    job, dag = {"name": "job", "kind": "report"}, {"name": "dag", "tasks": [{"name": "a", "kind": "report"}]}
+    cron, nothing = {"cron": "0 9 * * *"}, "00000000-0000-7000-8000-00000000000f"
+    for path, form, field in (
+        ("/v1/jobs", {**job, **cron, "calendar": "gone"}, "calendar"),
+        ("/v1/jobs", {**job, "schedule": {**cron, "calendar": "gone"}}, "schedule.calendar"),
+        ("/v1/jobs", {**job, "dependencies": ["gone"]}, "dependencies"),
+        ("/v1/jobs", {**job, "dependencies": [nothing]}, "dependencies"),
+        ("/v1/dags", {**dag, "schedule": {"type": "cron", **cron, "calendar": "gone"}}, "schedule.calendar"),
+        ("/v1/schedules/preview", {"schedule": {**cron, "calendar": "gone"}}, "schedule.calendar"),
+    ):
+        answer = await office.http.post(path, json=form)
+        assert (answer.status_code, answer.json()["error"]["details"].get("field")) == (404, field), form
+    assert (await office.http.get("/v1/jobs/gone")).json()["error"]["details"] == {}
 
 
 @pytest.mark.parametrize(
@@ -119,6 +148,8 @@ async def test_an_expression_whose_years_have_passed_is_named_in_the_words_of_th
         ({"dependencies": ["b"]}, "tasks.a.dependencies"),
         ({"depends_on": ["b"]}, "tasks.a.depends_on"),
         ({"retry_config": {"jitter": 7}}, "tasks.a.retry_config.jitter"),
+        ({"retry_policy": {"initial_delay_seconds": -1}}, "tasks.a.retry_policy.initial_delay_seconds"),
+        ({"retry_config": {"initial_delay_seconds": -1}}, "tasks.a.retry_config.initial_delay_seconds"),
     ],
 )
 async def test_a_field_of_a_task_is_named_in_the_words_of_the_caller(

@@ -28,7 +28,8 @@ from gnomon.engine.workers.notebook import Notebook
 from gnomon.engine.workers.worker import Worker
 from gnomon.handlers.base import Context
 from gnomon.handlers.registry import Registry
-from gnomon.store.databases.sqlite import MEMORY, SqliteDatabase
+from gnomon.store.databases.sqlite import SqliteDatabase
+from gnomon.store.databases.sqlite_connection import MEMORY
 from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing import ManualClock

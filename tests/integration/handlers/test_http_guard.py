@@ -91,6 +91,8 @@ async def test_a_name_that_turns_inside_after_the_check_is_refused() -> None:
         await handler.run(to(public.url(host="rebinding.example")), an_attempt())
         failed = await failure(handler, to(public.url(host="rebinding.example")))
     assert (failed.kind, failed.permanent) == ("forbidden_address", True)
+    assert f"Jobs may not call rebinding.example at {INSIDE} (" in str(failed)
+    assert "To allow it, set http.allow." in str(failed)
 
 
 @pytest.mark.parametrize(
@@ -102,6 +104,12 @@ async def test_one_address_inside_is_enough_to_refuse_a_name(addresses: list[str
         failed = await failure(handler_with(mixed=[addresses]), to(public.url(host="mixed.example")))
         assert not public.connections
     assert failed.kind == "forbidden_address"
+
+
+async def test_a_refusal_says_what_is_forbidden_and_what_allows_it() -> None:
+    for host, shown in (("127.0.0.1", "127.0.0.1"), ("mixed.example", "mixed.example at 127.0.0.1")):
+        failed = await failure(handler_with(mixed=[["127.0.0.1"]]), to(f"http://{host}/"))
+        assert str(failed) == f"Jobs may not call {shown} (loopback). To allow it, set http.allow."
 
 
 async def test_a_name_that_nobody_knows_may_be_known_later() -> None:

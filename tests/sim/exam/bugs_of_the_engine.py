@@ -145,6 +145,7 @@ BUGS = (
         "engine/schedulers/reaper.py",
         "since is not None and heard - asked <= self._late",
         "since is not None",
+        caught_by="tests/integration/engine/test_keeping_alive.py",
     ),
     bug(
         "nobody takes back what a dead worker held",

@@ -54,8 +54,15 @@ BUGS = (
     bug(
         "a worker that lacks what a suspect needs clears it",
         LIFECYCLE,
-        "crashes = leased.crashes if lacks is not None else 0",
-        "crashes = 0",
+        "crashes = 0 if has_started else leased.crashes",
+        "crashes = 0 if has_started or lacks is not None else leased.crashes",
+        caught_by="tests/unit/core/test_lifecycle.py",
+    ),
+    bug(
+        "a worker that gives a suspect back before it began clears it",
+        LIFECYCLE,
+        "crashes = 0 if has_started else leased.crashes",
+        "crashes = 0 if lacks is None else leased.crashes",
         caught_by="tests/unit/core/test_lifecycle.py",
     ),
     bug(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.app.processes.serving import check_exposure, served
+from gnomon.cli.commands.processes import _url_of
 from gnomon.errors import InvalidInput
 from gnomon.settings import Settings
 from tests.postgres import free_port
@@ -23,6 +24,37 @@ async def test_localhost_is_an_address() -> None:
     async with served(app, replace(chosen, host="localhost", port=port), closing=asyncio.Event()):
         _, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.close()
+
+
+async def test_http_2_is_not_served() -> None:
+    """There a client holds its answers back without the kernel's knowledge, and has many calls at once."""
+    chosen = replace(Settings().api, port=free_port())
+    preface, settings_frame = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+
+    async def app(scope: object, receive: object, send: object) -> None: ...
+
+    async with served(app, chosen, closing=asyncio.Event()):
+        reader, writer = await asyncio.open_connection("127.0.0.1", chosen.port)
+        writer.write(preface + settings_frame)
+        answer = await reader.read(100)
+        writer.close()
+    assert not answer or answer.startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize(
+    ("host", "told"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("localhost", "localhost"),
+        ("0.0.0.0", "127.0.0.1"),
+        ("::1", "[::1]"),
+        ("::", "[::1]"),
+        ("2001:db8::7", "[2001:db8::7]"),
+    ],
+)
+def test_the_address_that_is_told_can_be_called(host: str, told: str) -> None:
+    settings = replace(Settings(), api=replace(Settings().api, host=host))
+    assert _url_of(settings) == f"http://{told}:8484"
 
 
 async def test_a_host_that_does_not_exist_is_told() -> None:

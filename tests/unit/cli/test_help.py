@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gnomon.cli import COMMANDS, Commands
+from typer.testing import CliRunner
+
+from gnomon.cli import COMMANDS, Commands, app
 
 # Not `The`, `Its`, `What`, `Everything`: a reader of a list of commands has no object that these belong to.
 VERBS = frozenset({
@@ -30,3 +32,11 @@ def test_the_help_of_each_command_begins_with_a_verb() -> None:
     assert [
         (path, text.split("\n")[0]) for path, text in told if text.split(" ")[0].rstrip(",") not in VERBS
     ] == []
+
+
+def test_the_help_shows_a_flag_without_a_value() -> None:
+    for words in (["--help"], ["apply", "-h"], ["job", "create", "-h"], ["run", "-h"]):
+        told = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+        assert told.exit_code == 0
+        assert "<bool>" not in told.stdout, words
+        assert "Show this message and exit." in told.stdout

@@ -15,7 +15,7 @@ from gnomon.cli.commands.runs import _tell
 from gnomon.cli.files.steps import Action, Step
 from gnomon.cli.output.exits import line
 from gnomon.cli.output.graphs import graph_of, mermaid_of, svg_of
-from gnomon.cli.output.tables import CELL_LENGTH_MIN, Output, _fitted, _short_time, show_many, show_one
+from gnomon.cli.output.tables import CELL_LENGTH_MIN, Output, _layout, _short_time, show_many, show_one
 from gnomon.cli.output.terminal import Screen, json_text, printable, visible, yaml_text
 from gnomon.cli.output.trees import tree_of
 from gnomon.cli.session.session import Talk
@@ -93,12 +93,28 @@ def test_a_plan_names_each_field_that_changes() -> None:
     assert list(changes_between(None, 30, "timeout_seconds")) == ["timeout_seconds: nothing → 30"]
 
 
-def test_a_table_uses_the_width_of_the_terminal_and_keeps_ids_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_uses_the_width_of_the_terminal_and_keeps_ids_whole() -> None:
     cells = [["ID", "ERROR"], ["0198c5a2-0000-7000-8000-000000000000", "x" * 200]]
     for columns in (80, 160, 400):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        assert _fitted(cells, is_terminal=True) == [36, min(200, columns - 38)]
-    assert _fitted(cells, is_terminal=False) == [36, 60]
+        assert _layout(cells, columns) == [{0: 36, 1: min(200, columns - 38)}]
+
+
+def test_without_a_terminal_a_cell_has_sixty_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    show_many([{"error": "x" * 200, "more": "ab"}], {"ERROR": "error", "MORE": "more"}, Output.TABLE)
+    assert capsys.readouterr().out.splitlines()[1] == f"{'x' * 59}…  ab"
+
+
+def test_a_row_of_two_lines_is_not_cut_as_if_it_had_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    row = {"name": "hopeless-import", "id": "0198c5a2-0000-7000-8000-000000000000", "error": "x" * 99}
+    show_many([row], {"NAME": "name", "ID": "id", "ERROR": "error"}, Output.TABLE)
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        f"{row['name']}  {row['id']}",
+        f"  {'x' * 57}…",
+    ]
 
 
 def test_where_there_is_little_room_a_time_becomes_shorter_and_is_not_cut() -> None:

@@ -147,6 +147,12 @@ def test_a_worker_that_lacks_what_a_suspect_needs_does_not_clear_it() -> None:
     assert (change.crashes, change.waits_for, change.attempts) == (2, WaitsFor.EMPTY_WORKER, 0)
 
 
+def test_a_worker_that_gives_a_suspect_back_before_it_began_does_not_clear_it() -> None:
+    change = end(leased(crashes=2), Released(has_started=False))
+
+    assert (change.crashes, change.waits_for, change.attempts) == (2, WaitsFor.EMPTY_WORKER, 0)
+
+
 def test_at_most_once_is_never_tried_again_and_says_if_nobody_knows() -> None:
     lease = leased(delivery=Delivery.AT_MOST_ONCE, retry=RetryPolicy(max_attempts=9))
 

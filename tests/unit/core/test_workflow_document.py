@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gnomon.core.time.schedule import CronTiming, Interval, Manual
+from gnomon.core.time.schedule_document import from_document
 from gnomon.core.values.document import Document
 from gnomon.core.workflows.document import read_dag, read_workflow
 from gnomon.core.workflows.references import Comparison
@@ -138,8 +139,50 @@ def test_a_workflow_without_a_schedule_runs_when_somebody_asks() -> None:
 
 
 @pytest.mark.parametrize(
+    ("schedule", "in_our_words"),
+    [
+        ({"type": "cron", "expression": "0 0 * * *"}, {"type": "cron", "cron": "0 0 * * *"}),
+        ({"expression": "0 0 * * *"}, {"type": "cron", "cron": "0 0 * * *"}),
+        ({"type": "RECURRING", "every_seconds": 60}, {"type": "interval", "interval_seconds": 60}),
+        ({"interval_seconds": 60}, {"type": "interval", "interval_seconds": 60}),
+        ({"at": "2030-01-01T00:00:00Z"}, {"type": "once", "run_at": "2030-01-01T00:00:00Z"}),
+        ({"delay_seconds": 5}, {"type": "delayed", "delay_seconds": 5}),
+    ],
+)
+def test_the_schedule_of_a_workflow_is_read_in_all_words_that_a_job_has_for_it(
+    schedule: dict[str, Any], in_our_words: dict[str, Any]
+) -> None:
+    assert read_dag(dag({"name": "a"}, schedule=schedule)).schedule == from_document(in_our_words)
+
+
+def test_a_task_may_call_its_first_pause_as_a_job_does() -> None:
+    policy = {"max_retries": 3, "backoff": "exponential", "initial_delay_seconds": 7}
+    work = read_dag(dag({"name": "a", "retry_policy": policy})).workflow.tasks[0].work
+    assert isinstance(work, Execute)
+    assert (work.definition.retry.backoff_base, work.definition.retry.max_attempts) == (
+        timedelta(seconds=7),
+        4,
+    )
+
+
+@pytest.mark.parametrize(
     ("document", "field", "reason"),
     [
+        (
+            dag({"name": "a"}, schedule={"every_seconds": 0}),
+            "schedule.every_seconds",
+            "0 s is not between 1 and 316224000 seconds.",
+        ),
+        (
+            dag({"name": "a"}, schedule={"cron": "0 0 * * *", "expression": "0 1 * * *"}),
+            "schedule.cron",
+            "is said twice, in different words.",
+        ),
+        (
+            dag({"name": "a", "retry_policy": {"initial_delay_seconds": 1, "backoff_seconds": 2}}),
+            "tasks.a.retry_policy.initial_delay_seconds",
+            "must be what `backoff_seconds` says.",
+        ),
         ([], "workflow", "expected `object`, got `array`."),
         ({"tasks": []}, "name", "is missing; a workflow needs it."),
         (dag({"name": "a"}, colour="red"), "colour", "is not a field of a workflow."),

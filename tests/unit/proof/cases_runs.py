@@ -885,6 +885,26 @@ def a_suspect_is_turned_away_by_a_worker_that_lacks_what_it_needs(story: Story, 
     story.read()
 
 
+@case("R6")
+def a_suspect_is_given_back_before_it_began(story: Story, wrong: bool) -> None:
+    story.job(max_attempts=9)
+    story.enqueue()
+    for number in range(1, 4):
+        at, worker = number * 100, f"w/{number}"
+        story.claim(at - 50, worker="v/1", attempt=number)
+        story.again(at - 50, Released, why="released")
+        story.claim(at, worker=worker, attempt=number)
+        story.start(at, worker=worker, attempt=number)
+        story.fault(at + 1, None, "kill", worker)
+        if number < 3 or wrong:
+            story.again(at + LEASE + 2, Expired)
+        else:
+            story.end(at + LEASE + 2, Dead, why="crash_loop", kind="crash_loop")
+    if wrong:
+        story.live(at=500, worker="v/1")
+    story.read()
+
+
 @case("R7")
 def an_innocent_is_given_up_for_what_ran_beside_it(story: Story, wrong: bool) -> None:
     story.job(max_attempts=9)
@@ -1017,6 +1037,16 @@ def a_process_needs_a_restart(story: Story, wrong: bool) -> None:
     story.heal(40)
     story.process("s/1", 42, Alive)
     story.process("w/1", 200 if wrong else 42, Alive)
+    story.read()
+
+
+@case("V1")
+def a_process_asked_just_before_the_end_and_leases_are_short(story: Story, wrong: bool) -> None:
+    story.process("nemesis", 0, Expect, lease=8.0)
+    story.up("s/1", role="scheduler")
+    story.fault(10, 40, "lost_reply", "s/1")
+    story.heal(40)
+    story.process("s/1", 80 if wrong else 72, Alive)
     story.read()
 
 

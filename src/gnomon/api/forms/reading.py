@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 _PLACE = re.compile(r" - at `(?:key in )?\$(?P<path>.*?)`$")
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
-_FIELD = re.compile(r"field `(?P<name>[^`]+)`")
+_MISSING = re.compile(r"Object missing required field `(?P<name>.*)`", re.DOTALL)
 _MINUS_ZERO = re.compile(rb"(?:^|[\s\[:,])-0")
 # What a double may not hold: more than 15 digits, and an exponent of three.
 _MANY_DIGITS = b"0" * 17
@@ -41,6 +41,12 @@ QUICK_BODY_BYTES_MAX = 1024 * 1024
 
 class Form(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What a caller may send. A field that is not known is an error that names it."""
+
+
+class Seen(Form):
+    """Which version of the job or workflow the caller has seen. Null: whichever there is."""
+
+    version: int | None = None
 
 
 class Answer(msgspec.Struct, kw_only=True):
@@ -74,16 +80,14 @@ def convert(value: Any, into: type[T]) -> T:
     except msgspec.ValidationError as error:
         text = str(error)
         place = _PLACE.search(text)
-        path = place["path"].lstrip(".") if place else ""
-        named = _FIELD.search(text)
-        if unknown := _UNKNOWN.fullmatch(_PLACE.sub("", text)):
+        path, what = place["path"].lstrip(".") if place else "", _PLACE.sub("", text)
+        if unknown := _UNKNOWN.fullmatch(what):
             name = unknown["name"]
             reason = f"is not a field here.{beside(name, fields_at(into, path))}"
             raise InvalidInput(f"{path}.{name}".lstrip("."), reason) from None
-        words = one_of(allowed(into, path))
-        if named:
-            path = f"{path}.{named['name']}".lstrip(".")
-        raise InvalidInput(path or "body", f"{_PLACE.sub('', text)}{words}.") from None
+        if missing := _MISSING.fullmatch(what):
+            raise InvalidInput(f"{path}.{missing['name']}".lstrip("."), "is missing.") from None
+        raise InvalidInput(path or "body", f"{what}{one_of(allowed(into, path))}.") from None
 
 
 def document_of(value: Any, *, field: str) -> Document:

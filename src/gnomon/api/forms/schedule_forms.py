@@ -15,7 +15,13 @@ from msgspec import UNSET, UnsetType
 from gnomon.api.forms.reading import Form
 from gnomon.api.forms.words import Words
 from gnomon.core.time.schedule import Misfire, Once, Schedule
-from gnomon.core.time.schedule_document import TYPES, from_document, to_document
+from gnomon.core.time.schedule_document import (
+    OTHER_WORDS,
+    TYPES,
+    from_document,
+    to_document,
+    type_that_follows,
+)
 from gnomon.errors import InvalidInput
 
 # What a type is called in the flat form of an answer.
@@ -29,12 +35,7 @@ JOB_TYPES = {
 _TIMING = frozenset(
     {"type", "cron", "timezone", "gap", "fold", "interval_seconds", "anchor", "run_at", "delay_seconds"}
 )
-_OTHER_WORDS = {
-    "expression": "cron",
-    "cron_expression": "cron",
-    "every_seconds": "interval_seconds",
-    "at": "run_at",
-}
+_OTHER_WORDS = {**OTHER_WORDS, "cron_expression": "cron"}
 IF_PAST = {"run_now": Misfire.FIRE_NOW, "skip": Misfire.IGNORE}
 
 Text = str | None | UnsetType
@@ -137,10 +138,7 @@ def _type(asked: Mapping[str, Any]) -> str | None:
         if word.lower() not in TYPES:
             raise InvalidInput("type", f"{word[:100]!r} is not one of {', '.join(sorted(set(TYPES)))}.")
         return TYPES[word.lower()]
-    for name, kind in (("cron", "cron"), ("interval_seconds", "interval"), ("delay_seconds", "delayed")):
-        if asked.get(name) is not None:
-            return kind
-    return "once" if asked.get("run_at") is not None else None
+    return type_that_follows(asked)
 
 
 def _misfire(word: str) -> str:

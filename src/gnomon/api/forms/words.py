@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from gnomon.errors import InvalidInput
+from gnomon.errors import CalendarNotFound, InvalidInput, JobNotFound, NotFound
+
+# What a form may name that does not exist, and by which field.
+_NAMED_BY: dict[type[NotFound], str] = {CalendarNotFound: "calendar", JobNotFound: "dependencies"}
 
 # From the path that the core names to the path in the call.
 Words = dict[str, str]
@@ -26,6 +29,9 @@ def in_words(words: Callable[[], Mapping[str, str]], *, under: str = "") -> Iter
         yield
     except InvalidInput as error:
         raise error.at(under + said_as(error.field, words())) from None
+    except tuple(_NAMED_BY) as error:
+        error.field = under + said_as(_NAMED_BY[type(error)], words())
+        raise
 
 
 def read_each(items: Iterable[Given], read: Callable[[Given], Read], *, field: str) -> list[Read]:
@@ -50,10 +56,14 @@ def said_as(field: str, words: Mapping[str, str]) -> str:
 
 def words_of_tasks(tasks: list[dict[str, Any]]) -> Words:
     """`dependencies` is `depends_on`, and `retry_config` is `retry_policy`."""
-    other = {"depends_on": "dependencies", "retry_policy": "retry_config"}
-    return {
-        f"tasks.{task.get('name')}.{ours}": f"tasks.{task.get('name')}.{theirs}"
-        for task in tasks
-        for ours, theirs in other.items()
-        if theirs in task and ours not in task
-    }
+    words = {}
+    for task in tasks:
+        path = f"tasks.{task.get('name')}"
+        for ours, theirs in (("depends_on", "dependencies"), ("retry_policy", "retry_config")):
+            if theirs in task and ours not in task:
+                words[f"{path}.{ours}"] = f"{path}.{theirs}"
+        policy = "retry_config" if "retry_config" in task else "retry_policy"
+        said = task.get(policy)
+        if isinstance(said, dict) and "initial_delay_seconds" in said:
+            words[f"{path}.retry_policy.backoff_seconds"] = f"{path}.{policy}.initial_delay_seconds"
+    return words

@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from gnomon.api.forms.dag_answers import DagAnswer, DagDetails, DagPage, dag_answer, dag_details
 from gnomon.api.forms.ids import Cursors
 from gnomon.api.forms.ids import dag_id as read_dag_id
-from gnomon.api.forms.reading import Body, Form
+from gnomon.api.forms.reading import Body, Form, Seen
 from gnomon.api.forms.words import Words, in_words, words_of_tasks
 from gnomon.api.resources.dag_runs import RunAnswer, RunPage, run_answer
 from gnomon.api.serving.call import Call
@@ -110,19 +110,30 @@ async def update_dag(
 @delete("/v1/dags/{dag_id:str}", policy=WRITES, status_code=200)
 async def delete_dag(dag_id: FromPath[str], request: Call) -> Response[DagDetails]:
     """Soft: its name is free again, its history stays until retention. Its runs are stopped."""
-    return await _tagged(await request.verbs.dags.delete(read_dag_id(dag_id)), request)
+    dag = await request.verbs.dags.delete(read_dag_id(dag_id), version=request.version(None))
+    return await _tagged(dag, request)
 
 
-@post("/v1/dags/{dag_id:str}/pause", policy=WRITES, status_code=200)
-async def pause_dag(dag_id: FromPath[str], request: Call) -> Response[DagDetails]:
+@post("/v1/dags/{dag_id:str}/pause", policy=WRITES, status_code=200, dto=Body[Seen], return_dto=None)
+async def pause_dag(
+    dag_id: FromPath[str], request: Call, data: JSONBody[Seen | None] = None
+) -> Response[DagDetails]:
     """Skip its due times from now on. Its runs go on."""
-    return await _tagged(await request.verbs.dags.pause(read_dag_id(dag_id)), request)
+    dag = await request.verbs.dags.pause(
+        read_dag_id(dag_id), version=request.version((data or Seen()).version)
+    )
+    return await _tagged(dag, request)
 
 
-@post("/v1/dags/{dag_id:str}/resume", policy=WRITES, status_code=200)
-async def resume_dag(dag_id: FromPath[str], request: Call) -> Response[DagDetails]:
+@post("/v1/dags/{dag_id:str}/resume", policy=WRITES, status_code=200, dto=Body[Seen], return_dto=None)
+async def resume_dag(
+    dag_id: FromPath[str], request: Call, data: JSONBody[Seen | None] = None
+) -> Response[DagDetails]:
     """Fire again, from the next time on."""
-    return await _tagged(await request.verbs.dags.resume(read_dag_id(dag_id)), request)
+    dag = await request.verbs.dags.resume(
+        read_dag_id(dag_id), version=request.version((data or Seen()).version)
+    )
+    return await _tagged(dag, request)
 
 
 @post("/v1/dags/{dag_id:str}/trigger", policy=WRITES, dto=Body[Trigger], return_dto=None)
@@ -156,7 +167,11 @@ async def list_dag_runs(
 
 def _words(data: NewDag) -> Words:
     """How this form calls what the core names when it refuses it."""
-    return words_of_tasks(data.tasks) | {"cron": "schedule.cron" if data.schedule else "cron_expression"}
+    word = "cron" if data.schedule and "cron" in data.schedule else "expression"
+    return words_of_tasks(data.tasks) | {
+        "cron": f"schedule.{word}" if data.schedule else "cron_expression",
+        "calendar": "schedule.calendar",
+    }
 
 
 def _document(data: NewDag) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from gnomon.api.forms.job_answers import (
     job_fields,
 )
 from gnomon.api.forms.job_forms import JobPatch, NewJob, definition_of, draft_of, words_of_job
-from gnomon.api.forms.reading import Answer, Body, Form
+from gnomon.api.forms.reading import Answer, Body, Form, Seen
 from gnomon.api.forms.words import in_words
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.encoded import Encoded, InParts, in_parts
@@ -53,12 +53,6 @@ class NewJobs(Form):
 
 class JobsMade(Answer):
     jobs: list[JobAnswer]
-
-
-class Seen(Form):
-    """Which version of the job the caller has seen. Null: whichever there is."""
-
-    version: int | None = None
 
 
 @post("/v1/jobs", policy=WRITES, dto=Body[NewJob], return_dto=None)

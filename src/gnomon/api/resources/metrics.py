@@ -16,7 +16,8 @@ async def metrics(request: Call) -> Response[bytes]:
     """In the text format of Prometheus."""
     now = request.now
     text = request.metrics.text(await request.reports.now(now), now=now)
-    return Response(text, media_type=CONTENT_TYPE)
+    # As a header: to a media type, a second charset would be added.
+    return Response(text, headers={"Content-Type": CONTENT_TYPE})
 
 
 ROUTES: list[Any] = [metrics]

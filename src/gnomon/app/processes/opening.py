@@ -17,7 +17,8 @@ from gnomon.store.databases.hints import Hints, LocalHints
 from gnomon.store.databases.postgres import PostgresDatabase
 from gnomon.store.databases.postgres_connect import split_pooler
 from gnomon.store.databases.postgres_hints import PostgresHints
-from gnomon.store.databases.sqlite import MEMORY, SqliteDatabase, sqlite_release
+from gnomon.store.databases.sqlite import SqliteDatabase, sqlite_release
+from gnomon.store.databases.sqlite_connection import MEMORY
 from gnomon.store.queue.claimer import RESCAN
 from gnomon.store.schema.migrations import AppliedMigration, Migration, refusal
 from gnomon.store.sql_store import SqlStore

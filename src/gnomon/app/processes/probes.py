@@ -22,6 +22,7 @@ from gnomon.health.metrics import CONTENT_TYPE, Inside, Metrics
 from gnomon.health.responder import Page, responding
 from gnomon.health.vitals import PATIENCE_SECONDS, Vitals
 from gnomon.settings import HealthSettings
+from gnomon.settings.api import in_url
 from gnomon.store.schema.migrations import refusal
 
 logger = logging.getLogger(__name__)
@@ -131,7 +132,7 @@ async def _served(
         "/metrics": metrics_page,
     }
     async with responding(pages, chosen.host, chosen.port) as port:
-        logger.info("probes and metrics at http://%s:%d", chosen.host, port)
+        logger.info("probes and metrics at http://%s", in_url(chosen.host, port))
         if not _is_own_machine(chosen.host):
             logger.warning("health.host %s can be reached from elsewhere; /metrics needs no key", chosen.host)
         yield

@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from granian.constants import Interfaces
+from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
@@ -31,6 +31,7 @@ from gnomon.app.door import IS_SUPPORTED, Doorman, Limits, room_for_connections
 from gnomon.app.processes.desk import desk_for
 from gnomon.app.processes.engine import Engine
 from gnomon.app.processes.opening import is_in_memory, open_store
+from gnomon.app.processes.patience import patiently
 from gnomon.app.processes.probes import inside_of, vitals_of
 from gnomon.app.processes.process import installed_handlers
 from gnomon.client import Client
@@ -38,7 +39,8 @@ from gnomon.client.access.key_uses import KeyUses, KeyUseWriter
 from gnomon.client.access.keys import NewKey
 from gnomon.errors import InvalidInput, StoreError
 from gnomon.health.metrics import Metrics
-from gnomon.settings import ApiSettings, Settings
+from gnomon.settings import ApiSettings, Settings, without_password
+from gnomon.settings.api import in_url
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +68,6 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
     handlers = installed_handlers(settings)
     try:
         with connection_to(engine, handlers.check, dag=settings.dag) as connection:
-            await _show_first_key(connection.client, show)
             api = Api(
                 client=connection.client,
                 vitals=vitals_of(engine),
@@ -86,6 +87,12 @@ async def api_beside(engine: Engine, settings: Settings, show: Show) -> AsyncIte
                 _desk(api, engine, settings.database) as desk,
                 served(application(api, desk=desk), settings.api, closing=api.closing, presence=api.presence),
             ):
+                # Not before the address is had: a key that is kept for another server's address helps nobody.
+                await patiently(
+                    f"the database {without_password(settings.database)}",
+                    partial(_show_first_key, connection.client, show),
+                    patience=settings.startup.wait,
+                )
                 yield
     finally:
         await handlers.aclose()
@@ -127,9 +134,10 @@ async def served(
 
     `presence` says which connections have a request under way; without it, quiet ones are not closed.
     """
-    assert chosen.port is not None
     check_exposure(chosen)
-    chosen = replace(chosen, host=_check_free(chosen.host, chosen.port))
+    port = chosen.port
+    assert port is not None
+    chosen = replace(chosen, host=_check_free(chosen.host, port))
     logging.getLogger("_granian").setLevel(logging.ERROR)
     server = _server(app, chosen, chosen.connections_max if presence is None else presence.total)
     task = asyncio.create_task(server.serve(), name="api")
@@ -138,7 +146,7 @@ async def served(
         async with asyncio.timeout(START_PATIENCE.total_seconds()):
             await _listening(chosen, task)
         scheme = "http" if chosen.tls_certificate is None else "https"
-        logger.info("the API listens at %s://%s:%d", scheme, chosen.host, chosen.port)
+        logger.info("the API listens at %s://%s", scheme, in_url(chosen.host, port))
         yield
     finally:
         closing.set()
@@ -162,6 +170,8 @@ def _server(app: Any, chosen: ApiSettings, room: int) -> Server:
         log_enabled=False,
         backlog=BACKLOG,
         backpressure=room + SPARE,
+        # Of HTTP/2, the door could not see what a client does not read, nor how many calls a connection has.
+        http=HTTPModes.http1,
         http1_settings=HTTP1Settings(header_read_timeout=_head_milliseconds(chosen)),
         ssl_cert=chosen.tls_certificate,
         ssl_key=chosen.tls_key,

@@ -25,6 +25,7 @@ from gnomon.cli.files.job_options import (
     Timezone,
     form_of,
 )
+from gnomon.cli.files.shapes import check_has_work
 from gnomon.cli.session.session import Job, Talk, talks
 from gnomon.errors import InvalidInput, JobNotFound, ServerRefused
 
@@ -69,8 +70,7 @@ def create(
     )  # fmt: skip
     if "name" not in form:
         raise InvalidInput("name", "is missing: give it as the first word, or in the file.")
-    if form.get("kind") is None and not form.get("payload"):
-        raise InvalidInput("kind", "is missing: say what shall run, with --payload, --kind or --file.")
+    check_has_work(form, "with --payload, --kind or --file")
     talk.show(_send(talk, "POST", "/v1/jobs", form))
 
 

@@ -12,8 +12,8 @@ from gnomon.cli.commands.runs import wait_for
 from gnomon.cli.files.job_options import At, Cron, Delay, Every, Priority, Timezone, duration, read_json
 from gnomon.cli.output.reasons import show_reasons
 from gnomon.cli.output.tables import Columns
-from gnomon.cli.session.names import job_names, name_filter
-from gnomon.cli.session.session import Job, Limit, Name, Talk, Yes, confirm, talks
+from gnomon.cli.session.names import job_and_dag_names, name_filter
+from gnomon.cli.session.session import Job, JobOrDag, Limit, Name, Talk, Yes, confirm, talks
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode="markdown", help="Make jobs, change them, look at them."
@@ -151,7 +151,9 @@ def preview(
     talk: Talk,
     job: Annotated[
         str | None,
-        typer.Argument(metavar="JOB", help="The name of a job, or its id.", autocompletion=job_names),
+        typer.Argument(
+            metavar="JOB", help="The name of a job or workflow, or its id.", autocompletion=job_and_dag_names
+        ),
     ] = None,
     cron: Cron = None,
     timezone: Timezone = None,
@@ -168,7 +170,7 @@ def preview(
     """
     limit = limit or 10
     if job is not None:
-        fires = talk.server.get(talk.job_path(job, "preview"), limit=limit)["fires"]
+        fires = talk.server.get(talk.job_or_dag_path(job, "preview"), limit=limit)["fires"]
     else:
         seconds = None if every is None else duration(every, field="--every")
         form = {"cron": cron, "timezone": timezone, "interval_seconds": seconds, "limit": limit}
@@ -179,18 +181,18 @@ def preview(
 
 @app.command()
 @talks
-def explain(talk: Talk, job: Job) -> None:
-    """Explain why a job does not run now: every reason. None: one of its runs is next."""
-    found = talk.server.get(talk.job_path(job, "explain"))
+def explain(talk: Talk, job: JobOrDag) -> None:
+    """Explain why a job or workflow does not run now: every reason. None: one of its runs is next."""
+    found = talk.server.get(talk.job_or_dag_path(job, "explain"))
     own = [(None, found["reasons"])] if found["reasons"] else []
     show_reasons([*own, *((run["execution_id"], run["reasons"]) for run in found["executions"])], talk.output)
 
 
 @app.command()
 @talks
-def history(talk: Talk, job: Job, limit: Limit = None) -> None:
-    """List the times of a job that have come, newest first, and whether each fired or why not."""
-    talk.show_list(talk.job_path(job, "occurrences"), "occurrences", OCCURRENCES, limit=limit)
+def history(talk: Talk, job: JobOrDag, limit: Limit = None) -> None:
+    """List the times of a job or workflow that have come, newest first, and whether each fired or why not."""
+    talk.show_list(talk.job_or_dag_path(job, "occurrences"), "occurrences", OCCURRENCES, limit=limit)
 
 
 def when(schedule: dict[str, Any]) -> str:

@@ -28,6 +28,7 @@ from gnomon.client.remote.wire import Address
 from gnomon.client.workflows.places import TaskLookup
 from gnomon.errors import InvalidInput
 from gnomon.settings import Reading, Settings, without_password
+from gnomon.settings.api import in_url
 
 logger = logging.getLogger(__name__)
 
@@ -102,16 +103,17 @@ async def _beside_all(
         else _told(engine, settings, "Gnomon"),
     ):
         if not watching:
-            logger.info("%s", _next_step(settings, made))
+            logger.info("%s", " ".join(_next_step(settings, made)))
         yield
 
 
-def _next_step(settings: Settings, made: Sequence[NewKey]) -> str:
+def _next_step(settings: Settings, made: Sequence[NewKey]) -> list[str]:
+    """A sentence, and the command that it ends with."""
     if settings.api.port is None:
-        return "ready, without an API."
+        return ["ready, without an API."]
     url = _url_of(settings)
     command = next_command(settings, url, made[0].text if made else None)
-    return f"ready at {url}. Next, in another terminal: {command}"
+    return [f"ready at {url}. Next, in another terminal:", command]
 
 
 def api(
@@ -185,9 +187,10 @@ def _keep_key(settings: Settings, made: list[NewKey], new: NewKey) -> None:
 
 def _url_of(settings: Settings) -> str:
     """How a command on this machine reaches the API."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.api.host, settings.api.host)  # noqa: S104
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.api.host, settings.api.host)  # noqa: S104
     scheme = "http" if settings.api.tls_certificate is None else "https"
-    return f"{scheme}://{host}:{settings.api.port}"
+    assert settings.api.port is not None
+    return f"{scheme}://{in_url(host, settings.api.port)}"
 
 
 def scheduler(

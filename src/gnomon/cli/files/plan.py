@@ -9,7 +9,7 @@ from typing import Any
 
 from gnomon.cli.files.calendar_plan import calendar_steps, dates_of
 from gnomon.cli.files.fires import ClosedDates, come_and_go, fires_of, next_fires
-from gnomon.cli.files.shapes import Shape, current_shape, difference, patch_of, wanted_shape
+from gnomon.cli.files.shapes import Shape, check_has_work, current_shape, difference, patch_of, wanted_shape
 from gnomon.cli.files.steps import Action, Noun, Step
 from gnomon.cli.files.workflow_plan import runs_in, workflow_pruning, workflow_step
 from gnomon.cli.session.session import path_of
@@ -120,7 +120,7 @@ def perform(server: Server, step: Step) -> None:
         case Step(Action.PRUNE, kept=Mapping() as job, noun=Noun.JOB):
             server.delete(path_of("jobs", job["job_id"]), version=job["version"])
         case Step(Action.PRUNE, kept=Mapping() as dag, noun=Noun.WORKFLOW):
-            server.delete(path_of("dags", dag["dag_id"]))
+            server.delete(path_of("dags", dag["dag_id"]), version=dag["version"])
         case _:
             pass
 
@@ -147,10 +147,12 @@ def _orphans(found: Sequence[dict[str, Any]], forms: Sequence[Form], mark: str) 
 
 def _wanted(form: Form) -> Shape:
     try:
-        return wanted_shape(form)
+        shape = wanted_shape(form)
+        check_has_work(form, "with `kind` and `payload`")
     except InvalidInput as error:
         error.add_note(f"(in the job {form['name']!r})")
         raise
+    return shape
 
 
 def _change(

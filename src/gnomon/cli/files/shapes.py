@@ -13,6 +13,7 @@ from gnomon.core.jobs.job import Definition
 from gnomon.core.time.schedule import CronTiming, Schedule
 from gnomon.core.time.schedule_document import to_document
 from gnomon.core.values.instants import INSTANT_MIN, seconds_of
+from gnomon.errors import InvalidInput
 
 # Second words for what is said already.
 _RETRY_TWICE = ("max_retries", "initial_delay_seconds")
@@ -23,6 +24,12 @@ _PLAIN = (
 )  # fmt: skip
 
 Shape = dict[str, Any]
+
+
+def check_has_work(form: Mapping[str, Any], where: str) -> None:
+    """Raises InvalidInput for a form with nothing to run: a server would make a `dummy` of it."""
+    if form.get("kind") is None and not form.get("payload"):
+        raise InvalidInput("kind", f"is missing: say what shall run, {where}.")
 
 
 def wanted_shape(form: Mapping[str, Any]) -> Shape:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 
@@ -41,7 +41,7 @@ _UNSAID = frozenset({What.PROGRESSED})
 
 
 @asynccontextmanager
-async def live_view(engine: Engine, console: Screen, next_step: str) -> AsyncIterator[None]:
+async def live_view(engine: Engine, console: Screen, next_step: Sequence[str]) -> AsyncIterator[None]:
     view = LiveView(engine, is_narrow=console.width < NARROW, next_step=next_step)
     engine.telemetry.listeners.append(view.see)
     with Live(view.render(), console=console, auto_refresh=False, transient=False) as live:
@@ -57,10 +57,10 @@ async def live_view(engine: Engine, console: Screen, next_step: str) -> AsyncIte
 
 
 class LiveView:
-    def __init__(self, engine: Engine, *, is_narrow: bool, next_step: str) -> None:
+    def __init__(self, engine: Engine, *, is_narrow: bool, next_step: Sequence[str]) -> None:
         self._engine = engine
         self._is_narrow = is_narrow
-        self._next_step = next_step
+        self._next_step = "\n".join(next_step)  # The command stands alone, to be copied.
         self._jobs: dict[JobId, Job] = {}
         self._names: dict[JobId, str] = {}  # Also of those that were deleted: the latest events tell of them.
         self._read_at: datetime | None = None
@@ -100,7 +100,9 @@ class LiveView:
         self._names = kept | {job.id: job.name for job in page.items}
 
     def render(self) -> Group:
-        return Group(self._table(), self._latest())
+        # Events are cut where the terminal ends; the next step is not.
+        latest = [self._latest()] if self._events else []
+        return Group(self._table(), *latest, self._what_to_press())
 
     def _table(self) -> Table:
         table = Table(title="Gnomon", title_justify="left", expand=True)
@@ -141,7 +143,7 @@ class LiveView:
 
     def _latest(self) -> Text:
         lines = [self._line(happening) for happening in self._events]
-        return Text("\n", no_wrap=True, overflow="ellipsis").join([*lines, self._what_to_press()])
+        return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
 
     def _what_to_press(self) -> Text:
         if not self._engine.node.is_draining:

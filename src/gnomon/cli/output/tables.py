@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, assert_never
@@ -15,9 +15,12 @@ from gnomon.cli.output.terminal import json_text, printable, say, yaml_text
 
 CELL_LENGTH_MAX = 60  # Where there is no terminal.
 CELL_LENGTH_MIN = 12
+GAP = "  "
 ID_LENGTH, ID_DASHES = 36, 4
 _TIME = re.compile(r"(?P<day>(?P<year>\d{4})-(?P<date>\d\d-\d\d))T(?P<minute>\d\d:\d\d)(?P<second>:\d\d)Z")
 _FRACTION = re.compile(r"(?<=T\d\d:\d\d:\d\d)\.\d+(?=Z|[+-]\d\d:\d\d)")
+
+Line = dict[int, int]  # The columns in it, by their place, and how wide each is.
 
 # The title of a column, and the field it shows or how to find out.
 Columns = Mapping[str, str | Callable[[Any], object]]
@@ -35,45 +38,57 @@ def show_many(rows: Sequence[Any], columns: Columns, output: Output) -> None:
         show_plain(rows, output)
         return
     cells = [list(columns), *([_cell(_of(row, what)) for what in columns.values()] for row in rows)]
-    is_terminal = sys.stdout.isatty()
-    if is_terminal and not _fits(cells):
-        today = datetime.now(UTC)
-        cells = [[_short_time(cell, today=f"{today:%Y-%m-%d}") for cell in row] for row in cells]
-    widths = _fitted(cells, is_terminal=is_terminal)
-    length_max = shutil.get_terminal_size().columns if is_terminal else None
+    if sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+        if _row_width(_widths(cells)) > width:
+            today = datetime.now(UTC)
+            cells = [[_short_time(cell, today=f"{today:%Y-%m-%d}") for cell in row] for row in cells]
+        layout = _layout(cells, width)
+    else:
+        layout = [{at: min(width, CELL_LENGTH_MAX) for at, width in enumerate(_widths(cells))}]
     for row in cells:
-        for text in _lines(row, widths, length_max):
-            say(text)
+        for number, line in enumerate(layout):
+            pieces = (f"{_cut(row[at], width):<{width}}" for at, width in line.items())
+            say(f"{GAP if number else ''}{GAP.join(pieces)}".rstrip())
 
 
-def _fitted(cells: Sequence[Sequence[str]], *, is_terminal: bool) -> list[int]:
-    """How wide each column is. On a terminal the longest ones give way; ids are for copying and do not."""
-    columns = list(zip(*cells, strict=True))
+def _layout(cells: Sequence[Sequence[str]], width: int) -> list[Line]:
+    """The lines of each row. What does not fit into one goes on below, between two columns.
+
+    In each line, the longest columns give way until it fits: a row of two lines is not cut as if it had
+    one. Ids are for copying and never cut.
+    """
     widths = _widths(cells)
-    if not is_terminal:
-        return [min(width, CELL_LENGTH_MAX) for width in widths]
-    room = _room(columns=len(widths))
-    may_shrink = [at for at, column in enumerate(columns) if not any(map(_is_id, column))]
-    while sum(widths) > room and may_shrink:
-        widest = max(may_shrink, key=lambda at: widths[at])
-        if widths[widest] <= CELL_LENGTH_MIN:
-            break
-        widths[widest] -= 1
-    return widths
+    least = [
+        full if any(map(_is_id, column)) else min(full, CELL_LENGTH_MIN)
+        for full, column in zip(widths, zip(*cells, strict=True), strict=True)
+    ]
+    lines: list[Line] = [{}]
+    for at, full in enumerate(widths):
+        if lines[-1] and _row_width([*(least[one] for one in lines[-1]), least[at]]) > _room(lines, width):
+            lines.append({})
+        lines[-1][at] = full
+    for number, line in enumerate(lines, start=1):
+        room = _room(lines[:number], width)
+        while _row_width(line.values()) > room:
+            may_shrink = [at for at in line if line[at] > least[at]]
+            if not may_shrink:
+                break
+            line[max(may_shrink, key=lambda at: line[at])] -= 1
+    return lines
 
 
-def _fits(cells: Sequence[Sequence[str]]) -> bool:
-    widths = _widths(cells)
-    return sum(widths) <= _room(columns=len(widths))
+def _room(lines: Sequence[Line], width: int) -> int:
+    """What the last of these lines has: all but the first are indented."""
+    return width if len(lines) == 1 else width - len(GAP)
+
+
+def _row_width(widths: Collection[int]) -> int:
+    return sum(widths) + len(GAP) * (len(widths) - 1)
 
 
 def _widths(cells: Sequence[Sequence[str]]) -> list[int]:
     return [max(map(len, column)) for column in zip(*cells, strict=True)]
-
-
-def _room(*, columns: int) -> int:
-    """For the cells of a row: what the terminal has without the gaps."""
-    return shutil.get_terminal_size().columns - len("  ") * (columns - 1)
 
 
 def _short_time(cell: str, *, today: str) -> str:
@@ -84,19 +99,6 @@ def _short_time(cell: str, *, today: str) -> str:
     if found["day"] == today:
         return f"{found['minute']}{found['second']}Z"
     return f"{found['date']} {found['minute']}Z" if found["year"] == today[:4] else found["day"]
-
-
-def _lines(row: Sequence[str], widths: Sequence[int], length_max: int | None) -> Iterator[str]:
-    """A row. What does not fit into one line goes on below, cell by cell."""
-    text = ""
-    for cell, width in zip(row, widths, strict=True):
-        piece = f"{_cut(cell, width):<{width}}"
-        if text and length_max is not None and len(f"{text}  {piece}") > length_max:
-            yield text.rstrip()
-            text = ""
-            piece = f"  {piece}"
-        text = f"{text}  {piece}" if text else piece
-    yield text.rstrip()
 
 
 def _is_id(cell: str) -> bool:

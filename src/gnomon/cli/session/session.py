@@ -17,7 +17,14 @@ import typer
 
 from gnomon.cli.output.tables import Columns, Output, note, show_many, show_one
 from gnomon.cli.output.terminal import Screen, ask
-from gnomon.cli.session.names import did_you_mean, guessing, job_names, nearest, newest_names
+from gnomon.cli.session.names import (
+    did_you_mean,
+    guessing,
+    job_and_dag_names,
+    job_names,
+    nearest,
+    newest_names,
+)
 from gnomon.cli.session.options import chosen, option
 from gnomon.cli.session.profiles import address_of, names_the_key
 from gnomon.client.remote.server import Server
@@ -33,6 +40,12 @@ Limit = Annotated[int | None, typer.Option("--limit", min=1, help="How many at m
 
 Job = Annotated[
     str, typer.Argument(metavar="JOB", help="The name of a job, or its id.", autocompletion=job_names)
+]
+JobOrDag = Annotated[
+    str,
+    typer.Argument(
+        metavar="JOB", help="The name of a job or workflow, or its id.", autocompletion=job_and_dag_names
+    ),
 ]
 Name = Annotated[
     str | None,
@@ -85,7 +98,7 @@ class Talk:
         return job_id
 
     def job_or_dag_id(self, word: str) -> str:
-        """Of a job or of a workflow: where only its runs matter. Raises JobNotFound."""
+        """Of a job or of a workflow: where only its times and runs matter. Raises JobNotFound."""
         if is_id(word):
             return word
         for path, noun, id_field in _WITH_RUNS:
@@ -97,6 +110,9 @@ class Talk:
 
     def job_path(self, word: str, *more: str) -> str:
         return path_of("jobs", self.job_id(word), *more)
+
+    def job_or_dag_path(self, word: str, *more: str) -> str:
+        return path_of("jobs", self.job_or_dag_id(word), *more)
 
     @contextmanager
     def working(self, words: str) -> Iterator[None]:

@@ -138,23 +138,23 @@ class Dags:
         change = replace(change, definition=change.definition or job.definition)
         return (await self._dags.change(DagChange(change, kept, plan), now=now, idempotency=idempotency)).job
 
-    async def pause(self, dag_id: JobId) -> Dag:
+    async def pause(self, dag_id: JobId, *, version: int | None = None) -> Dag:
         """Skip its due times from now on. Runs go on."""
-        return await self._act(dag_id, JobAction.PAUSE)
+        return await self._act(dag_id, JobAction.PAUSE, version)
 
-    async def resume(self, dag_id: JobId) -> Dag:
-        return await self._act(dag_id, JobAction.RESUME)
+    async def resume(self, dag_id: JobId, *, version: int | None = None) -> Dag:
+        return await self._act(dag_id, JobAction.RESUME, version)
 
-    async def delete(self, dag_id: JobId) -> Dag:
+    async def delete(self, dag_id: JobId, *, version: int | None = None) -> Dag:
         """Its name is free again, its history stays. Its runs are stopped."""
-        dag = await self._act(dag_id, JobAction.DELETE)
+        dag = await self._act(dag_id, JobAction.DELETE, version)
         await self._own.store.runs.stop_all(dag_id, now=self._own.clock.now(), limit=PAGE_LIMIT_MAX)
         self._own.announce(Topic.CANCEL)
         return dag
 
-    async def _act(self, dag_id: JobId, action: JobAction) -> Dag:
+    async def _act(self, dag_id: JobId, action: JobAction, version: int | None) -> Dag:
         await self.get(dag_id)
-        await self._changes.make(dag_id, Wish(action))
+        await self._changes.make(dag_id, Wish(action), version=version)
         return await self.get(dag_id)
 
     # Running -------------------------------------------------------------------------------------------

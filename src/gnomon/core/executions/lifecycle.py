@@ -15,7 +15,7 @@ import msgspec
 
 from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionStatus, Failure, WaitsFor
-from gnomon.core.executions.gates import gate_of_retry
+from gnomon.core.executions.gates import gate_of_retry, last_gate
 from gnomon.core.executions.lease import Leased
 from gnomon.core.jobs.job import Definition, Delivery, Job, JobId, JobStatus, check_job
 from gnomon.core.jobs.retry import BACKOFF_MAX, backoff
@@ -103,7 +103,9 @@ class DeadReason(StrEnum):
 class Change(msgspec.Struct, frozen=True):
     """What to write about one attempt. `due` is set exactly when the execution goes back to wait.
 
-    `waits_for` is the gate at which it then waits, besides its time.
+    `waits_for` is the gate at which it then waits, besides its time, if the store counts the runs of its job;
+    `waits_for_uncounted` the one if not. `if_cancelled` is what it ends as instead, if it was asked to stop
+    since the lease was read: only the store sees that, in the statement that writes.
     """
 
     status: ExecutionStatus
@@ -118,15 +120,18 @@ class Change(msgspec.Struct, frozen=True):
     # in the same statement. A renewal that arrives in between wins.
     only_if_expired_at: datetime | None = None
     waits_for: WaitsFor | None = None
+    waits_for_uncounted: WaitsFor | None = None
+    if_cancelled: ExecutionStatus | None = None
 
     def __post_init__(self) -> None:
         status = self.status
         assert status in _AFTER_RUNNING
         if status is _PENDING:
             assert self.due is not None
+            assert self.if_cancelled is _E.CANCELLED, "a cancel wins over going back to wait"
         else:
             assert self.due is None
-            assert self.waits_for is None
+            assert self.waits_for is self.waits_for_uncounted is self.if_cancelled is None
         assert self.dead is None or status in (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT)
 
 
@@ -259,8 +264,8 @@ def _given_back(
     if has_started and leased.revision.definition.delivery is Delivery.AT_MOST_ONCE:
         failure = Failure("abandoned", "It had started, and it runs at most once.")
         return Change(_E.FAILED, outcome, leased.attempt, failure=failure, dead=DeadReason.ABANDONED)
-    # A worker that lacks what it needs has not tried it: a suspect stays one.
-    crashes = leased.crashes if lacks is not None else 0
+    # A worker that has not called the handler has not tried it: a suspect stays one.
+    crashes = 0 if has_started else leased.crashes
     return _again(leased, outcome, attempts=leased.attempts, due=due, failure=lacks, crashes=crashes)
 
 
@@ -274,8 +279,17 @@ def _again(
     crashes: int = 0,
 ) -> Change:
     """Back to the queue, and to the gate that its job has there. After a crash it is a suspect."""
-    waits_for = gate_of_retry(leased.revision.definition, crashes=crashes)
-    return Change(_E.PENDING, outcome, attempts, crashes, due=due, failure=failure, waits_for=waits_for)
+    return Change(
+        _E.PENDING,
+        outcome,
+        attempts,
+        crashes,
+        due=due,
+        failure=failure,
+        waits_for=gate_of_retry(leased.revision.definition, crashes=crashes),
+        waits_for_uncounted=last_gate(crashes),
+        if_cancelled=_E.CANCELLED,
+    )
 
 
 def _verdict(leased: Leased, failure: Failure, *, permanent: bool) -> DeadReason | None:

@@ -56,6 +56,9 @@ _TIMING_FIELDS: dict[str, _Fields] = {
     "delayed": {"delay_seconds": "delay", "run_at": "at"},
     "manual": {},
 }
+# Other words for some fields, and the type that follows from a field where none is named.
+OTHER_WORDS = {"expression": "cron", "every_seconds": "interval_seconds", "at": "run_at"}
+_TYPE_OF = {"cron": "cron", "interval_seconds": "interval", "delay_seconds": "delayed", "run_at": "once"}
 _REQUIRED = {"cron": "cron", "interval": "interval_seconds", "once": "run_at", "delayed": "delay_seconds"}
 _FIELDS: _Fields = {
     "start_at": "start_at",
@@ -92,6 +95,24 @@ def to_document(schedule: Schedule) -> dict[str, JSON]:
 def from_document(document: object) -> Schedule:
     """Read a schedule. Raises InvalidInput that names the field, also for a field that does not exist."""
     return _read(document, _TIMINGS)
+
+
+def from_words(said: Mapping[str, object]) -> Schedule:
+    """Like `from_document`, of what a person wrote: reads other words, too, and a type that goes unsaid."""
+    words = {OTHER_WORDS.get(word, word): word for word in said}
+    twice = [word for word in said if word not in words.values()]
+    if twice:
+        raise InvalidInput(twice[0], "is said twice, in different words.")
+    document = {ours: said[word] for ours, word in words.items()}
+    try:
+        return from_document({"type": type_that_follows(document) or "manual"} | document)
+    except InvalidInput as error:
+        raise error.at(words.get(error.field, error.field)) from None
+
+
+def type_that_follows(said: Mapping[str, object]) -> str | None:
+    """From the fields that only one type has."""
+    return next((type_name for name, type_name in _TYPE_OF.items() if said.get(name) is not None), None)
 
 
 def from_kept(document: object) -> Schedule:

@@ -1,7 +1,7 @@
 """A workflow as somebody writes it down: one JSON object, or YAML that was read into the same values.
 
 Unknown fields are refused, so that a slip of the pen is not silently ignored. Where a field has two names in
-use, both are read: `depends_on` and `dependencies`, `retry_policy` and `retry_config`.
+use, both are read: `depends_on` and `dependencies`, `retry_policy` and `retry_config`, and those of jobs.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _schedule(dag: DagForm) -> Schedule:
         if dag.cron_expression is not None or dag.timezone is not UNSET:
             raise InvalidInput("schedule", "stands alone, without `cron_expression` and `timezone`.")
         try:
-            return schedule_document.from_document(dag.schedule)
+            return schedule_document.from_words(dag.schedule)
         except InvalidInput as error:
             raise error.at(f"schedule.{error.field}") from None
     timezone = "UTC" if dag.timezone is UNSET else dag.timezone
@@ -215,13 +215,23 @@ def _retry(task: TaskForm) -> RetryPolicy:
     return RetryPolicy(
         max_attempts=next(iter(attempts.values()), RetryPolicy().max_attempts),
         backoff=said.backoff,
-        backoff_base=parse_seconds(said.backoff_seconds, field="retry_policy.backoff_seconds"),
+        backoff_base=_backoff_base(said),
         multiplier=said.backoff_multiplier,
         backoff_max=parse_seconds(said.max_backoff_seconds, field="retry_policy.max_backoff_seconds"),
         jitter=said.jitter,
         retry_on=said.retry_on,
         crash_limit=said.crash_limit,
     )
+
+
+def _backoff_base(said: RetryForm) -> timedelta:
+    word = "backoff_seconds" if said.initial_delay_seconds is None else "initial_delay_seconds"
+    seconds = getattr(said, word)
+    if seconds is None:
+        return RetryPolicy().backoff_base
+    if said.backoff_seconds not in (None, seconds):
+        raise InvalidInput(f"retry_policy.{word}", "must be what `backoff_seconds` says.")
+    return parse_seconds(seconds, field=f"retry_policy.{word}")
 
 
 def _attempts(retries: int, *, field: str) -> int:

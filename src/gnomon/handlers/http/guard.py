@@ -160,7 +160,8 @@ class Guard:
     def _check_address(self, host: str, address: Address) -> None:
         reason = why_forbidden(address)
         if reason is not None and not self._allowed.address(address):
-            raise ForbiddenAddress(f"{host} is {address}, which is not for jobs ({reason}).")
+            shown = host if host == str(address) else f"{host} at {address}"
+            raise ForbiddenAddress(f"Jobs may not call {shown} ({reason}). To allow it, set http.allow.")
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):

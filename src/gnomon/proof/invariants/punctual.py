@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from gnomon.proof.events import Effect, Expired, Up
+from gnomon.proof.events import Effect, Up
 from gnomon.proof.faults import CLOCK, DATABASE, FOREVER, Span
 from gnomon.proof.index import Index
 from gnomon.proof.invariants.calendar import is_owed
@@ -105,8 +105,8 @@ def _suspected(index: Index) -> list[Span]:
     """When a run whose worker died waits for an empty worker, or runs alone: workers hold back for it."""
     spans: list[Span] = []
     for run in index.runs.values():
-        for place, segment in enumerate(run.segments):
-            if isinstance(segment.end, Expired) and segment.end.db is not None:
+        for place, (segment, is_suspect) in enumerate(zip(run.segments, run.suspicions, strict=True)):
+            if is_suspect and segment.end is not None and segment.end.db is not None:
                 later = run.segments[place + 1].end if place + 1 < len(run.segments) else None
                 until = later.db if later is not None and later.db is not None else FOREVER
                 spans.append((segment.end.db, until))

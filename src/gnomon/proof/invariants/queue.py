@@ -110,7 +110,7 @@ def _has_starved(index: Index, run: Run, since: datetime, read_at: datetime) -> 
 
 def _is_suspect(run: Run) -> bool:
     """Whether it waits after its worker died: for a worker that runs nothing else."""
-    return isinstance(run.rows[-1], Expired)
+    return bool(run.segments) and run.segments[-1].end is run.rows[-1] and run.suspicions[-1]
 
 
 def _empty_worker_since(index: Index, run: Run, since: datetime) -> datetime:
@@ -131,9 +131,10 @@ def _empty_worker_since(index: Index, run: Run, since: datetime) -> datetime:
 
 def _claims_of_suspects(index: Index) -> Iterator[tuple[datetime, Run, Claim]]:
     for run in index.runs.values():
-        for before, segment in pairwise(run.segments):
-            if isinstance(before.end, Expired) and before.end.next_at is not None:
-                yield before.end.next_at, run, segment.claim
+        for (before, segment), is_suspect in zip(pairwise(run.segments), run.suspicions, strict=False):
+            end = before.end
+            if is_suspect and isinstance(end, Expired | Released) and end.next_at is not None:
+                yield end.next_at, run, segment.claim
 
 
 def _room_since(index: Index, run: Run, since: datetime) -> datetime:

@@ -110,7 +110,7 @@ def r6(index: Index) -> Findings:
         crashes, limit = 0, _crash_limit(run, index)
         for segment in run.segments:
             end = segment.end
-            if _was_turned_away(segment):
+            if not run.was_tried(segment):
                 continue
             if isinstance(end, Expired):
                 crashes += 1
@@ -140,7 +140,7 @@ def r7(index: Index) -> Findings:
     for run in index.runs.values():
         if not run.segments or not _is_crash_loop(run.segments[-1]):
             continue
-        tried = [one for one in run.segments if not _was_turned_away(one)]
+        tried = [one for one in run.segments if run.was_tried(one)]
         row = list(takewhile(lambda one: isinstance(one.end, Expired), tried[-2::-1]))
         # Without the first: it was beside others, and then one of them may have been to blame.
         for segment in [run.segments[-1], *row[:-1]]:
@@ -152,12 +152,6 @@ def r7(index: Index) -> Findings:
                     )
                     break
     return found
-
-
-def _was_turned_away(segment: Segment) -> bool:
-    """Its worker lacked what it needs, and tried nothing."""
-    end = segment.end
-    return isinstance(end, Released) and end.why == "snoozed" and end.kind is not None
 
 
 def _is_crash_loop(segment: Segment) -> bool:

@@ -215,7 +215,8 @@ class _Use:
             raise told from error
         if isinstance(error, _UNREACHABLE):
             self._connections.drop_idle()
-            raise StoreUnavailable(f"PostgreSQL does not answer: {error}") from error
+            said = str(error) or "it says nothing"  # A time that is over has no text.
+            raise StoreUnavailable(f"PostgreSQL does not answer: {said}") from error
 
 
 def _told(error: BaseException) -> Exception | None:

@@ -6,19 +6,17 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from itertools import cycle
 from typing import TypeVar
 
 from gnomon.errors import StoreRefused, StoreUnavailable
-from gnomon.store.databases import statements
 from gnomon.store.databases.database import ForeignKeyViolation, Row, Rows, Session, UniqueViolation
 from gnomon.store.databases.one_thread import Hands, OneThread
-from gnomon.store.databases.sqlite_values import bound, packed, read
+from gnomon.store.databases.sqlite_connection import MEMORY, connected
 from gnomon.store.schema.migrations import AppliedMigration, Migration, applied_of, not_run, record_of
 
-MEMORY = ":memory:"
 SQLITE_VERSION_MIN = (3, 37, 0)  # STRICT tables; RETURNING and UPDATE FROM are older.
 READERS = 2
 QUICK_ROWS_MAX = 500  # Some 5 ms. A larger batch is never quick.
@@ -28,16 +26,10 @@ BY_KEY = frozenset({
     "leases_held", "dag_get", "revisions",
 })  # fmt: skip
 BY_KEY_ROWS_MAX = 100
-BUSY_TIMEOUT = timedelta(seconds=10)
-PRAGMAS = (
-    "PRAGMA synchronous = FULL",
-    "PRAGMA foreign_keys = ON",
-    "PRAGMA temp_store = MEMORY",
-    # 32 MB of log before it is folded into the file: hot pages change often, and are then written once.
-    "PRAGMA wal_autocheckpoint = 8000",
-    "PRAGMA cache_size = -32000",
-)
-
+# To fold it takes a tenth of a second and more. So commits on the loop never do that. At most this often, and
+# after as many rows, one is left to the thread, which does it if there is enough to fold.
+FOLD_SECONDS = 0.25
+FOLD_ROWS = 64
 # The codes that speak of the disk or of other processes. Everything else is our own mistake.
 _TROUBLE = frozenset({
     sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
@@ -54,91 +46,6 @@ class Busy(StoreUnavailable):
     """Another connection holds the write lock."""
 
 
-class Connection:
-    """One SQLite connection and the statements it runs. Used by one thread at a time."""
-
-    def __init__(self, path: str) -> None:
-        self._statements = {name: statements.script(text) for name, text in statements.load("sqlite").items()}
-        self.raw = sqlite3.connect(
-            path,
-            isolation_level=None,
-            check_same_thread=False,
-            timeout=BUSY_TIMEOUT.total_seconds(),
-            cached_statements=512,  # All that we have, so that none is parsed twice.
-        )
-        [[journal_mode]] = self.raw.execute("PRAGMA journal_mode=WAL")
-        if path != MEMORY and journal_mode != "wal":
-            raise StoreRefused(f"{path} cannot have a write-ahead log: its journal stays {journal_mode!r}.")
-        self.raw.create_function("unhexed", 1, _unhexed, deterministic=True)
-        for pragma in PRAGMAS:
-            self.raw.execute(pragma)
-        for statement in self._statements["temporary_tables"]:
-            self.raw.execute(statement)
-        self._patience = BUSY_TIMEOUT
-        self._filled: Rows | None = None  # The last batch, while its table is as it was then.
-
-    def begin(self) -> None:
-        """At once or not at all: the thread of a loop must not wait for a lock that a task of it holds."""
-        self._wait_at_most(timedelta(0))
-        self.raw.execute("BEGIN IMMEDIATE")
-
-    def begin_patiently(self) -> None:
-        self._wait_at_most(BUSY_TIMEOUT)
-        self.raw.execute("BEGIN IMMEDIATE")
-
-    def _wait_at_most(self, patience: timedelta) -> None:
-        if patience != self._patience:
-            self.raw.execute(f"PRAGMA busy_timeout = {patience // timedelta(milliseconds=1)}")
-            self._patience = patience
-
-    def run(self, statement: str, batches: Sequence[Rows], values: dict[str, object]) -> list[Row]:
-        parameters = dict(zip(values, bound(values.values()), strict=True))
-        for batch in batches:
-            self._fill(batch)
-        rows: list[Row] = []
-        for text in self._statements[statement]:
-            cursor = self.raw.execute(text, parameters)
-            if cursor.description:
-                rows += read(cursor)
-        return rows
-
-    def run_text(self, text: str) -> None:
-        """Statements that are not ours to name. Not `executescript`: it would commit what is open."""
-        statement = ""
-        for line in text.splitlines(keepends=True):
-            statement += line
-            if sqlite3.complete_statement(statement):
-                self.raw.execute(statement)
-                statement = ""
-
-    def _fill(self, batch: Rows) -> None:
-        if self._filled == batch:
-            return
-        self._filled = None
-        self.raw.execute(f"DELETE FROM temp.{batch.name}")  # noqa: S608 - our own names, never a value.
-        if batch.rows:
-            columns, values, parameters = packed(batch)
-            self.raw.execute(
-                f"INSERT INTO temp.{batch.name} ({columns}) SELECT {values} FROM json_each(?)",  # noqa: S608
-                parameters,
-            )
-        if not self.raw.in_transaction:  # What is rolled back takes this with it.
-            self._filled = batch
-
-
-def _unhexed(text: str | None) -> bytes | None:
-    return None if text is None else bytes.fromhex(text)
-
-
-def _connected(path: str) -> Connection:
-    try:
-        return Connection(path)
-    except sqlite3.OperationalError as error:
-        raise StoreUnavailable(f"SQLite: {path}: {error}") from error
-    except sqlite3.DatabaseError as error:
-        raise StoreRefused(f"{path} is no SQLite database that can be used: {error}.") from error
-
-
 class SqliteSession:
     """Statements of an open transaction, each a hop to the writer thread."""
 
@@ -147,7 +54,7 @@ class SqliteSession:
 
     async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
         writer = self._database.writer
-        return await self._database.write(lambda: writer.run(statement, batches, values), batches)
+        return await self._database.write(lambda: writer.run(statement, batches, values), _count(batches))
 
 
 class SqliteDatabase:
@@ -166,22 +73,24 @@ class SqliteDatabase:
                 f"SQLite {sqlite3.sqlite_version} is too old; Gnomon needs "
                 f"{'.'.join(map(str, SQLITE_VERSION_MIN))} or newer."
             )
-        self.writer = _connected(path)
+        self.writer = connected(path)
         self._writer_thread = hands("gnomon-sqlite-writer")
         # A database in memory belongs to its one connection, so its readers are its writer.
-        readers = [] if path == MEMORY else [_connected(path) for _ in range(1 + READERS)]
+        readers = [] if path == MEMORY else [connected(path) for _ in range(1 + READERS)]
         self._readers = [(reader, hands("gnomon-sqlite-reader")) for reader in readers]
         # The first is for what is quick: it never stands behind a page, and its next read is often for the
         # same rows.
         self._next_reader = cycle(self._readers[1:])
         self._turn = asyncio.Lock()
+        # When a commit was last left to the thread, by the time of the loop, and the rows until then.
+        self._left_at, self._left_rows = 0.0, 0
 
     async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
-        def in_transaction(begin: Callable[[], None]) -> list[Row]:
+        def in_transaction(begin: Callable[[], None], may_fold: bool) -> list[Row]:
             begin()
             try:
                 rows = self.writer.run(statement, batches, values)
-                self.writer.raw.execute("COMMIT")
+                self.writer.commit(may_fold=may_fold)
             except BaseException:
                 self._roll_back()
                 raise
@@ -189,17 +98,16 @@ class SqliteDatabase:
 
         async with self._turn:
             try:
-                return await self.write(partial(in_transaction, self.writer.begin), batches)
+                return await self._commit(partial(in_transaction, self.writer.begin), _count(batches))
             except Busy:
-                return await self.on_writer(partial(in_transaction, self.writer.begin_patiently))
+                return await self.on_writer(partial(in_transaction, self.writer.begin_patiently, True))
 
     async def read(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
         if not self._readers:
             # Nobody else has this database, so what is read needs no transaction to be of one moment.
             async with self._turn:
-                return await self.write(lambda: self.writer.run(statement, batches, values), batches)
-        rows = sum(len(batch.rows) for batch in batches)
-        is_quick = statement in BY_KEY and rows <= BY_KEY_ROWS_MAX
+                return await self.write(lambda: self.writer.run(statement, batches, values), _count(batches))
+        is_quick = statement in BY_KEY and _count(batches) <= BY_KEY_ROWS_MAX
         reader, thread = self._readers[0] if is_quick else next(self._next_reader)
         run = thread.run_here_if_quick if is_quick else thread.run
         return await _answer_of(run(lambda: reader.run(statement, batches, values)))
@@ -211,7 +119,10 @@ class SqliteDatabase:
                 # In here too: who is cancelled while the thread begins leaves a transaction that nobody ends.
                 await self._begin()
                 yield SqliteSession(self)
-                await self.write(lambda: self.writer.raw.execute("COMMIT"))
+                # Pages of a large transaction may go to the disk only now.
+                await self._commit(
+                    lambda may_fold: self.writer.commit(may_fold=may_fold), self.writer.uncommitted
+                )
             except BaseException:
                 # The thread works in order, so this comes after whatever a cancelled caller left running.
                 await asyncio.shield(self.on_writer(self._roll_back))
@@ -253,12 +164,19 @@ class SqliteDatabase:
             await session.fetch("migration_record", now=now, **record_of(migration))
         return True
 
-    async def write(self, work: Callable[[], _Answer], batches: Sequence[Rows] = ()) -> _Answer:
+    async def write(self, work: Callable[[], _Answer], rows: int = 0) -> _Answer:
         """Where it is quicker: here, or on the writer thread."""
-        rows = sum(len(batch.rows) for batch in batches)
         if rows > QUICK_ROWS_MAX:
             return await self.on_writer(work)
         return await _answer_of(self._writer_thread.run_here_if_quick(work, rows))
+
+    async def _commit(self, work: Callable[[bool], _Answer], rows: int) -> _Answer:
+        """`work` ends with a commit. It is told whether that may fold the log."""
+        now, written = asyncio.get_running_loop().time(), self.writer.rows
+        if now - self._left_at < FOLD_SECONDS or written - self._left_rows < FOLD_ROWS:
+            return await self.write(partial(work, False), rows)
+        self._left_at, self._left_rows = now, written
+        return await self.on_writer(partial(work, True))
 
     async def on_writer(self, work: Callable[[], _Answer]) -> _Answer:
         return await _answer_of(self._writer_thread.run(work))
@@ -266,6 +184,10 @@ class SqliteDatabase:
     def _roll_back(self) -> None:
         if self.writer.raw.in_transaction:
             self.writer.raw.execute("ROLLBACK")
+
+
+def _count(batches: Sequence[Rows]) -> int:
+    return sum(len(batch.rows) for batch in batches)
 
 
 async def _answer_of(work: Awaitable[_Answer]) -> _Answer:

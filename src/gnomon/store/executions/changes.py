@@ -11,9 +11,12 @@ from gnomon.store.databases.database import Rows
 from gnomon.store.databases.rows import document_text, is_possible
 from gnomon.store.protocols.changes import Decision
 
-_ENDING = ("execution_id", "claim", "status", "attempt", "attempts", "result")
-_CHANGE = (*_ENDING, "crashes", "due", "failure_kind", "failure_message", "dead", "expired_at", "waits_for")
-_UNIFORM = frozenset({"status", "attempt", "attempts"})
+_ENDING = ("execution_id", "claim", "outcome", "last_attempt", "attempts", "result")
+_CHANGE = (
+    *_ENDING, "crashes", "due", "failure_kind", "failure_message", "dead", "expired_at", "waits_for",
+    "waits_for_uncounted", "if_cancelled",
+)  # fmt: skip
+_UNIFORM = frozenset({"outcome", "last_attempt", "attempts"})
 _CLAIM = itemgetter(0)
 
 
@@ -62,4 +65,6 @@ def _more(change: Change) -> tuple[object, ...]:
         change.dead,
         change.only_if_expired_at,
         change.waits_for,
+        change.waits_for_uncounted,
+        change.if_cancelled,
     )

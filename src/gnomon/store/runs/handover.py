@@ -19,7 +19,7 @@ from gnomon.store.runs.ends import WentOn
 from gnomon.store.runs.releases import Releases
 from gnomon.store.runs.rows import TASK_ROW, LockedRun, task_rows
 
-_END = ("execution_id", "claim", "outcome", "attempt", "attempts", "result")
+_END = ("execution_id", "claim", "outcome", "last_attempt", "attempts", "result")
 _ENDED = tuple(f"ended_{column}" for column in TASK_ROW[1:])
 _NEXT = tuple(f"next_{column}" for column in TASK_ROW[1:])
 

@@ -33,6 +33,8 @@ from gnomon.store.workflows.plans import Plans
 
 # Two transactions take longer than one that is a little slower.
 WORTH_IT_MIN = 20
+# In one go on the loop. What concerns more takes the long way, which lets others have turns.
+TASKS_MAX = 1000
 # The columns of a claim; behind them, whether it has just been released, and whether the ends were accepted.
 _CLAIM = slice(0, 10)
 _IS_NEW, _IS_ACCEPTED = 10, 11
@@ -78,6 +80,8 @@ class Shortcut:
     def _after(self, plan: Plan, known: Remembered, events: Sequence[Ended]) -> Changes | None:
         """Given as few rows as it takes: what an end costs does not grow with the run."""
         rows = touched(plan, known.run.state, events)
+        if len(rows) > TASKS_MAX:
+            return None
         tasks = {one: known.tasks[one] for one in rows if one in known.tasks}
         while True:
             answer = after(plan, State(known.run.state, tasks), events, now=self.now)

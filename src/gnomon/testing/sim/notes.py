@@ -14,7 +14,8 @@ from uuid import UUID
 
 from gnomon.store.databases.database import Row, Rows, Session
 from gnomon.store.databases.one_thread import Here
-from gnomon.store.databases.sqlite import MEMORY, SqliteDatabase
+from gnomon.store.databases.sqlite import SqliteDatabase
+from gnomon.store.databases.sqlite_connection import MEMORY
 
 _TRIGGERS = files("gnomon.testing.sim").joinpath("notes.sql")
 

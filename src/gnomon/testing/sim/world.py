@@ -21,7 +21,8 @@ from gnomon.proof import events
 from gnomon.proof.events import Event
 from gnomon.store.databases.hints import Topic
 from gnomon.store.databases.one_thread import Here
-from gnomon.store.databases.sqlite import MEMORY, SqliteDatabase
+from gnomon.store.databases.sqlite import SqliteDatabase
+from gnomon.store.databases.sqlite_connection import MEMORY
 from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing.sim.chance import Chance

@@ -26,9 +26,10 @@ from gnomon.api.described.resources import recurring as often
 from gnomon.api.described.resources.schedules import CRON, FIRES, TIMEZONE, TYPE
 from gnomon.api.forms.job_answers import CancelledJob, CurrentRun, JobAnswer, JobDetails, JobPage, LastRun
 from gnomon.api.forms.job_forms import JobForm, JobPatch, NewJob
+from gnomon.api.forms.reading import Seen
 from gnomon.api.forms.retry_forms import Retry
 from gnomon.api.forms.schedule_forms import JOB_TYPES
-from gnomon.api.resources.jobs import BATCH_MAX, JobsMade, NewJobs, Seen
+from gnomon.api.resources.jobs import BATCH_MAX, JobsMade, NewJobs
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.jobs import job
 from gnomon.core.jobs.job import Delivery, JobStatus
@@ -215,7 +216,7 @@ _WHEN = (InvalidCron, InvalidTimezone, InvalidDependency, JobNotFound, CalendarN
 def _act(summary: str, *more: Refusal) -> Told:
     return Told(
         summary,
-        bodies={"Whatever version it has": {}, "If it has not changed": {"version": 1}},
+        bodies=often.SEEN_BODIES,
         refusals=(IllegalTransition, JobFired, *more),
         takes_version=True,
         tags=True,

@@ -76,6 +76,7 @@ SEEN = whole(
     1,
     999_999_999,
 )
+SEEN_BODIES = {"Whatever version it has": {}, "If it has not changed": {"version": 1}}
 REVISION = whole("The revision of the definition. Grows when what it says changes.", 2, 1, NUMBER_MAX)
 CLAIM = whole(
     "The number of the claim: the fencing token. Grows each time the execution is handed to a worker; 0 "

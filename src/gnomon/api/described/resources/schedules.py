@@ -120,8 +120,18 @@ _SHOWN: Rows = {
     "delay_seconds": DELAY.if_any(),
     **{key: row.if_any() for key, row in _BOUNDS.items()},
 }
+_OTHER_WORDS: Rows = {
+    "expression": CRON.but("The same as `cron`."),
+    "every_seconds": EVERY.but("The same as `interval_seconds`."),
+    "at": RUN_AT.but("The same as `run_at`."),
+}
 SHAPES: dict[str, Rows] = {
     "Schedule": _SHOWN,
+    "DagSchedule": {
+        **_SHOWN,
+        "type": TYPE.if_any(),
+        **{key: row.if_any() for key, row in _OTHER_WORDS.items()},
+    },
     "JobSchedule": {
         **_SHOWN,
         "expression": CRON.but("The same as `cron`. Null unless it is a cron schedule.").or_null(),
@@ -148,12 +158,7 @@ FIELDS: Fields = {
             IF_PAST,
         ),
     },
-    NestedSchedule: {
-        "type": TYPE,
-        "expression": CRON.but("The same as `cron`."),
-        "every_seconds": EVERY.but("The same as `interval_seconds`."),
-        "at": RUN_AT.but("The same as `run_at`."),
-    },
+    NestedSchedule: {"type": TYPE, **_OTHER_WORDS},
     PreviewForm: {
         "job_type": TYPE.but("The same as `type`."),
         "type": TYPE,

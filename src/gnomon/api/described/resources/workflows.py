@@ -116,7 +116,7 @@ FIELDS: Fields = {
         "approval": part("Instead of `kind`: wait for a person."),
         "event": part("Instead of `kind`: wait for an event."),
     },
-    RetryForm: {field: row for field, row in jobs.RETRY.items() if field != "initial_delay_seconds"},
+    RetryForm: jobs.RETRY,
     ConditionForm: {
         "value_of": text(
             "One reference, whose value is asked about.",
@@ -145,7 +145,7 @@ FIELDS: Fields = {
         ),
         "cron_expression": CRON.but("When it runs. Say this or `schedule`; neither: only when asked."),
         "timezone": TIMEZONE.but("The zone of the expression, and of `${run.day}`. Default: `UTC`."),
-        "schedule": shape("When it runs, as an object with a `type`.", "Schedule"),
+        "schedule": shape("When it runs, as an object.", "DagSchedule"),
         "failure_strategy": word(
             "What a failed task means for the rest of its run. Default: `FAIL_DOWNSTREAM`.",
             "FAIL_DOWNSTREAM",
@@ -257,9 +257,17 @@ CALLS: Calls = {
         takes_version=True,
         tags=True,
     ),
-    "delete_dag": Told("Delete a workflow", refusals=_ACTS, tags=True),
-    "pause_dag": Told("Pause a workflow", refusals=_ACTS, tags=True),
-    "resume_dag": Told("Resume a workflow", refusals=(*_ACTS, CalendarNotFound), tags=True),
+    "delete_dag": Told("Delete a workflow", refusals=_ACTS, takes_version=True, tags=True),
+    "pause_dag": Told(
+        "Pause a workflow", bodies=often.SEEN_BODIES, refusals=_ACTS, takes_version=True, tags=True
+    ),
+    "resume_dag": Told(
+        "Resume a workflow",
+        bodies=often.SEEN_BODIES,
+        refusals=(*_ACTS, CalendarNotFound),
+        takes_version=True,
+        tags=True,
+    ),
     "trigger_dag": Told(
         "Run a workflow",
         bodies={"As it is": {}, "With another configuration": {"config": {"day": "tuesday"}}},

@@ -12,12 +12,11 @@ WITH found AS MATERIALIZED (
 ), freed AS (
     DELETE FROM unique_keys WHERE execution_id = ANY (ARRAY(SELECT found.execution_id FROM found))
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.cancelled', :now, array_agg(execution_id)
-    FROM gone WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id
+    @event('execution.cancelled' AS type)
+    FROM gone WHERE @is_followed GROUP BY tenant_id
 ), ended AS (
-    INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at)
-    SELECT execution_id, tenant_id, 'CANCELLED', claim, attempts, due, :now FROM gone
+    @ending('CANCELLED' AS outcome)
+    FROM gone
 )
 -- Those of workflows: see runs_unbegun_add.sql.
 SELECT gone.execution_id FROM gone JOIN dags ON dags.id = gone.job_id

@@ -12,17 +12,12 @@ WITH again AS MATERIALIZED (
          AND chosen.revision = CASE WHEN :original::boolean OR first.is_task THEN first.revision
                                     ELSE jobs.revision END
 ), kept AS (
-    INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due,
-                            created_at, input)
-    SELECT new_id, tenant_id, job_id, revision, 'redrive', priority, nominal_time, :now, :now, input
+    @execution(new_id AS execution_id, 'redrive' AS trigger, nominal_time, :now AS due, input)
     FROM again
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.created', :now, array_agg(new_id)
-    FROM again WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id
+    @event('execution.created' AS type, array_agg(new_id) AS subjects)
+    FROM again WHERE @is_followed GROUP BY tenant_id
 )
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, waits_for,
-                   watched, awaited)
-SELECT new_id, tenant_id, job_id, revision, lane_id, priority, :now, nominal_time, waits_for, watched, awaited
+@waiting(new_id AS execution_id, :now AS due, nominal_time, waits_for, watched, awaited)
 FROM again
 RETURNING execution_id

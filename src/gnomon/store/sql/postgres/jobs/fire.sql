@@ -47,24 +47,23 @@ WITH taken AS MATERIALIZED (
     SELECT tenant_id, job_id, nominal_time, nominal_until, count, reason, execution_id, due, :now
     FROM occurrence
 ), made AS (
-    INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at)
-    SELECT execution_id, tenant_id, job_id, revision, 'schedule', priority, nominal_time, due, :now
+    @execution('schedule' AS trigger, nominal_time)
     FROM occurrence WHERE execution_id IS NOT NULL
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects, nominal_times)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id,
-           CASE WHEN reason IS NULL THEN 'occurrence.fired' ELSE 'occurrence.skipped' END, :now, array_agg(job_id),
-           array_agg(nominal_time)
-    FROM occurrence WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, reason IS NULL
-    UNION ALL
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.created', :now, array_agg(execution_id),
-           NULL
-    FROM occurrence WHERE execution_id IS NOT NULL AND EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id
+    @event(array_agg(subject) AS subjects,
+           CASE WHEN place < 3 THEN array_agg(nominal_time) END AS nominal_times)
+    FROM (
+        SELECT 1 AS place, tenant_id, 'occurrence.fired' AS type, job_id AS subject, nominal_time
+        FROM occurrence WHERE reason IS NULL
+        UNION ALL
+        SELECT 2, tenant_id, 'occurrence.skipped', job_id, nominal_time FROM occurrence WHERE reason IS NOT NULL
+        UNION ALL
+        SELECT 3, tenant_id, 'execution.created', execution_id, NULL
+        FROM occurrence WHERE execution_id IS NOT NULL
+    ) AS happened
+    WHERE @is_followed GROUP BY place, tenant_id, type ORDER BY place
 ), queued AS (
-    INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                       waits_for, newer_than, watched, awaited)
-    SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-           waits_for, newer_than, watched, awaited
+    @waiting(nominal_time, waits_for, newer_than, watched, awaited)
     FROM occurrence WHERE execution_id IS NOT NULL
 )
 SELECT id AS job_id FROM taken

@@ -16,16 +16,11 @@ WITH asked AS MATERIALIZED (
     ) AS given (execution_id, job_id, revision, lane_id, trigger, priority, due, unique_key, input,
                 waits_for, watched, awaited)
 ), kept AS (
-    INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, due, created_at,
-                            unique_key, input)
-    SELECT execution_id, :tenant_id, job_id, revision, trigger, priority, due, :now, unique_key, input
+    @execution(:tenant_id AS tenant_id, unique_key, input)
     FROM asked
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, :tenant_id, 'execution.created', :now, array_agg(execution_id)
-    FROM asked WHERE EXISTS (SELECT 1 FROM event_followers) HAVING count(*) > 0
+    @event(:tenant_id AS tenant_id, 'execution.created' AS type)
+    FROM asked WHERE @is_followed HAVING count(*) > 0
 )
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, waits_for, watched,
-                   awaited)
-SELECT execution_id, :tenant_id, job_id, revision, lane_id, priority, due, waits_for, watched, awaited
+@waiting(:tenant_id AS tenant_id, waits_for, watched, awaited)
 FROM asked

@@ -18,16 +18,13 @@ WITH job AS MATERIALIZED (
         :asked.due::timestamptz[], :asked.input::text[]
     ) AS given (execution_id, trigger, priority, due, input)
 ), kept AS (
-    INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, due, created_at, input)
-    SELECT execution_id, :tenant_id, job_id, revision, trigger, priority, due, :now, input
+    @execution(:tenant_id AS tenant_id, input)
     FROM asked
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, :tenant_id, 'execution.created', :now, array_agg(execution_id)
-    FROM asked WHERE EXISTS (SELECT 1 FROM event_followers) HAVING count(*) > 0
+    @event(:tenant_id AS tenant_id, 'execution.created' AS type)
+    FROM asked WHERE @is_followed HAVING count(*) > 0
 ), queued AS (
-    INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, watched, awaited)
-    SELECT execution_id, :tenant_id, job_id, revision, lane_id, priority, due, watched, awaited
+    @waiting(:tenant_id AS tenant_id, watched, awaited)
     FROM asked
 )
 SELECT id FROM job

@@ -17,8 +17,6 @@ WITH found AS MATERIALIZED (
     WHERE queue.execution_id = found.execution_id AND queue.waits_for IS DISTINCT FROM 'tasks'
     RETURNING queue.*
 )
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim,
-                   attempts, crashes, waits_for, newer_than, watched, awaited)
-SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim,
-       attempts, crashes, waits_for, newer_than, true, awaited OR :awaited
+@waiting(nominal_time, claim, attempts, crashes, waits_for, newer_than, true AS watched,
+         awaited OR :awaited AS awaited)
 FROM moved

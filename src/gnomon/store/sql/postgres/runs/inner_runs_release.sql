@@ -12,18 +12,11 @@ WITH released AS MATERIALIZED (
     JOIN job_revisions ON job_revisions.job_id = given.job_id AND job_revisions.revision = given.revision
     JOIN jobs ON jobs.id = given.job_id
 ), kept AS (
-    INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at,
-                            input, dag_run_id, task, round)
-    SELECT execution_id, tenant_id, job_id, revision, 'dag', priority, nominal_time, :now, :now, input::json,
-           dag_run_id, task, round
+    @execution('dag' AS trigger, nominal_time, :now AS due, input::json AS input, dag_run_id, task, round)
     FROM released
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.created', :now, array_agg(execution_id)
-    FROM released WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id
+    @event('execution.created' AS type)
+    FROM released WHERE @is_followed GROUP BY tenant_id
 )
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, waits_for,
-                   watched, awaited)
-SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, :now, nominal_time, waits_for, watched,
-       awaited
+@waiting(:now AS due, nominal_time, waits_for, watched, awaited)
 FROM released

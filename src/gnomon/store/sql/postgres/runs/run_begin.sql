@@ -24,22 +24,19 @@ WITH dag AS MATERIALIZED (
         LIMIT 1
     ) AS what
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, :tenant_id, type, :now, subjects
+    @event(:tenant_id AS tenant_id, subjects)
     FROM dag CROSS JOIN (VALUES
         (1, 'execution.created', ARRAY[:id::uuid]), (2, 'execution.started', ARRAY[:id::uuid]),
         (3, 'execution.created', ARRAY(SELECT execution_id FROM released))
     ) AS event (place, type, subjects)
-    WHERE EXISTS (SELECT 1 FROM event_followers) AND subjects <> '{}'
+    WHERE @is_followed AND subjects <> '{}'
     ORDER BY place
 ), queued AS (
-    INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, in_run)
-    SELECT execution_id, :tenant_id, :dag_id, revision, lane_id, priority, :now, true FROM released
+    @waiting(:tenant_id AS tenant_id, :dag_id AS job_id, :now AS due, true AS in_run)
+    FROM released
 ), kept AS (
-    INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, due, created_at, input, dag_run_id,
-                            task, round, item)
-    SELECT execution_id, :tenant_id, :dag_id, revision, 'dag', priority, :now, :now, input::json, :id, task, round,
-           item
+    @execution(:tenant_id AS tenant_id, :dag_id AS job_id, 'dag' AS trigger, :now AS due, input::json AS input,
+               :id AS dag_run_id, task, round, item)
     FROM released
 ), tasks AS (
     INSERT INTO task_instances (dag_run_id, task, tenant_id, status, parents_left, parents_failed, parents_skipped,
@@ -65,11 +62,12 @@ WITH dag AS MATERIALIZED (
            :is_paused, :ends_as, :config, :nesting, :now, :finished_at
     FROM dag
 ), waits AS (
-    INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, watched, awaited,
-                       waits_for)
-    SELECT :id, :tenant_id, id, :base, lane_id, priority, :now, watched, awaited, 'tasks' FROM dag
+    @waiting(:id AS execution_id, :tenant_id AS tenant_id, id AS job_id, :base AS revision, :now AS due,
+             'tasks' AS waits_for, watched, awaited)
+    FROM dag
 ), asked AS (
-    INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, due, created_at, input)
-    SELECT :id, :tenant_id, id, :base, :trigger, priority, :now, :now, :input::text::json FROM dag
+    @execution(:id AS execution_id, :tenant_id AS tenant_id, id AS job_id, :base AS revision,
+               :trigger AS trigger, :now AS due, :input::text::json AS input)
+    FROM dag
 )
 SELECT id FROM dag

@@ -10,8 +10,5 @@ WITH found AS MATERIALIZED (
     DELETE FROM queue USING found WHERE queue.execution_id = found.execution_id
     RETURNING queue.*
 )
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim,
-                   attempts, crashes, waits_for, in_run)
-SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim, attempts,
-       crashes, 'approval', in_run
+@waiting(nominal_time, claim, attempts, crashes, 'approval' AS waits_for, in_run)
 FROM moved

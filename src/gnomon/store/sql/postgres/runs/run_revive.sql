@@ -3,12 +3,12 @@ WITH gone AS (
     DELETE FROM endings WHERE execution_id = :run_id
     RETURNING execution_id, due, claim, attempts
 )
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim,
-                   attempts, watched, awaited, waits_for)
-SELECT executions.id, executions.tenant_id, executions.job_id, executions.revision, job_revisions.lane_id,
-       executions.priority, gone.due, executions.nominal_time, gone.claim, gone.attempts,
-       jobs.watched AND backfill_times.execution_id IS NULL,
-       jobs.awaited AND backfill_times.execution_id IS NULL, 'tasks'
+@waiting(executions.id AS execution_id, executions.tenant_id AS tenant_id, executions.job_id AS job_id,
+         executions.revision AS revision, job_revisions.lane_id AS lane_id, executions.priority AS priority,
+         gone.due AS due, executions.nominal_time AS nominal_time, gone.claim AS claim,
+         gone.attempts AS attempts, 'tasks' AS waits_for,
+         jobs.watched AND backfill_times.execution_id IS NULL AS watched,
+         jobs.awaited AND backfill_times.execution_id IS NULL AS awaited)
 FROM gone
 JOIN executions ON executions.id = gone.execution_id
 JOIN job_revisions ON job_revisions.job_id = executions.job_id AND job_revisions.revision = executions.revision

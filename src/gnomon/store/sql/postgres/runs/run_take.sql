@@ -4,14 +4,10 @@ WITH taken AS (
     WHERE execution_id = :execution_id AND waits_for IS NULL AND due <= :now
     RETURNING *
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.started', :now, ARRAY[execution_id]
-    FROM taken WHERE EXISTS (SELECT 1 FROM event_followers)
+    @event('execution.started' AS type, ARRAY[execution_id] AS subjects)
+    FROM taken WHERE @is_followed
 ), moved AS (
-    INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim,
-                       attempts, crashes, watched, awaited, waits_for)
-    SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time, claim, attempts,
-           crashes, watched, awaited, 'tasks'
+    @waiting(nominal_time, claim, attempts, crashes, 'tasks' AS waits_for, watched, awaited)
     FROM taken
 )
 SELECT taken.execution_id, taken.tenant_id, taken.job_id, taken.revision, taken.nominal_time,

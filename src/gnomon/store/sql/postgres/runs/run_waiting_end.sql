@@ -8,11 +8,10 @@ WITH found AS MATERIALIZED (
     DELETE FROM queue USING found WHERE queue.execution_id = found.execution_id
     RETURNING queue.execution_id, tenant_id, claim, attempts, due, task, round, item
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.cancelled', :now, array_agg(execution_id)
-    FROM gone WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id
+    @event('execution.cancelled' AS type)
+    FROM gone WHERE @is_followed GROUP BY tenant_id
 ), ended AS (
-    INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at)
-    SELECT execution_id, tenant_id, 'CANCELLED', claim, attempts, due, :now FROM gone
+    @ending('CANCELLED' AS outcome)
+    FROM gone
 )
 SELECT execution_id, task, round, item FROM gone

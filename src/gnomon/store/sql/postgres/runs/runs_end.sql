@@ -9,22 +9,15 @@ WITH gone AS (
 ), freed AS (
     DELETE FROM unique_keys USING gone WHERE unique_keys.execution_id = gone.execution_id
 ), told AS (
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, 'execution.' || lower(outcome), :now,
-           array_agg(execution_id)
-    FROM gone WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, outcome
+    @event(@type_of_end AS type)
+    FROM gone WHERE @is_followed GROUP BY tenant_id, outcome
 ), settled AS (
     UPDATE backfill_times
     SET state = (SELECT gone.outcome FROM gone WHERE gone.execution_id = backfill_times.execution_id)
     WHERE execution_id = ANY (ARRAY(SELECT gone.execution_id FROM gone WHERE gone.nominal_time IS NOT NULL))
       AND state = 'RUNNING'
-), succeeded AS (
-    INSERT INTO job_completions (job_id, tenant_id, completed_at)
-    SELECT DISTINCT job_id, tenant_id, :now::timestamptz FROM gone
-    WHERE awaited AND outcome = 'COMPLETED' ORDER BY job_id
-    ON CONFLICT (job_id) DO UPDATE
-    SET completed_at = greatest(job_completions.completed_at, excluded.completed_at)
+), completed AS (
+    @job_completed(gone AS ended)
 )
-INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at, result, failure_kind,
-                     failure_message)
-SELECT execution_id, tenant_id, outcome, claim, attempts, due, :now, result, failure_kind, failure_message FROM gone
+@ending(result, failure_kind, failure_message)
+FROM gone

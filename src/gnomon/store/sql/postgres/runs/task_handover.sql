@@ -1,6 +1,6 @@
 -- The end of one task, and the one that follows it begins in the hands of the same worker: what tasks_end.sql
--- does, by plain values, for a worker that has room and knows that nobody waits. All of it was decided by what
--- somebody remembers of the run. Unless the run still has that version and the lease is held, nothing happens.
+-- does, by plain values, for a worker that has room and knows that the queue is empty. All of it was decided by the
+-- run as this process remembers it. Unless the run still has that version and the lease is held, nothing happens.
 WITH held AS MATERIALIZED (
     -- The run is locked before the lease.
     SELECT leases.tenant_id, leases.due, leases.worker, leases.started_at
@@ -10,31 +10,25 @@ WITH held AS MATERIALIZED (
     FOR NO KEY UPDATE OF dag_runs
     FOR UPDATE OF leases
 ), told AS (
-    -- From the last to the first, as in tasks_end.sql.
-    INSERT INTO events (batch, tenant_id, type, at, subjects)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, type, :now, ARRAY[subject]
+    @event(ARRAY[subject] AS subjects)
     FROM held CROSS JOIN (
-        VALUES (1, CASE :outcome WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(:outcome) END,
-                :execution_id),
+        VALUES (1, @type_of_end(:outcome AS outcome), :execution_id),
                (2, 'execution.created', :next_id::uuid),
                (3, 'execution.started', :next_id)
     ) AS happened (place, type, subject)
-    WHERE EXISTS (SELECT 1 FROM event_followers)
+    WHERE @is_followed
     ORDER BY place
 ), leased AS (
-    INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                        claim, attempts, crashes, worker, started_at, lease_until, request_id, in_run)
-    SELECT :next_id, tenant_id, :job_id, :next_revision, :next_lane_id, :next_priority, :now, :nominal_time,
-           1, 0, 0, :worker, :now, :lease_until, :request_id, true
+    @lease(:next_id AS execution_id, :job_id AS job_id, :next_revision AS revision, :next_lane_id AS lane_id,
+           :next_priority AS priority, :now AS due, :nominal_time AS nominal_time, 1 AS claim, true AS in_run)
     FROM held
 ), requested AS (
     INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
     SELECT :request_id, tenant_id, :worker, :now FROM held
 ), kept AS (
-    INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at,
-                            input, dag_run_id, task, round, item)
-    SELECT :next_id, tenant_id, :job_id, :next_revision, 'dag', :next_priority, :nominal_time, :now, :now,
-           :next_input, :run_id, :next_task, :next_round, :next_item
+    @execution(:next_id AS execution_id, :job_id AS job_id, :next_revision AS revision, 'dag' AS trigger,
+               :next_priority AS priority, :nominal_time AS nominal_time, :now AS due, :next_input AS input,
+               :run_id AS dag_run_id, :next_task AS task, :next_round AS round, :next_item AS item)
     FROM held
 ), run AS (
     UPDATE dag_runs
@@ -59,9 +53,8 @@ WITH held AS MATERIALIZED (
     WHERE task_instances.dag_run_id = task_row.dag_run_id AND task_instances.task = task_row.task
       AND EXISTS (SELECT 1 FROM held)
 ), ended AS (
-    INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
-                         started_at, finished_at, result)
-    SELECT :execution_id, tenant_id, :outcome, :attempt, :claim, :attempts, due, worker, started_at, :now, :result
+    @ending(:execution_id AS execution_id, :outcome AS outcome, :last_attempt AS last_attempt, :claim AS claim,
+            :attempts AS attempts, worker, started_at, :result AS result)
     FROM held
 ), gone AS (
     DELETE FROM leases WHERE execution_id = :execution_id AND EXISTS (SELECT 1 FROM held)

@@ -15,31 +15,29 @@ SELECT jobs.tenant_id, job_id, nominal_time, nominal_until, count, reason, execu
 FROM occurrence JOIN jobs ON jobs.id = occurrence.job_id
 WHERE job_id IN (SELECT job_id FROM firing);
 
-INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at)
-SELECT execution_id, job.tenant_id, job_id, job.revision, 'schedule', job.priority, nominal_time, due, :now
+@execution(job.tenant_id AS tenant_id, job.revision AS revision, 'schedule' AS trigger,
+           job.priority AS priority, nominal_time)
 FROM occurrence JOIN current_jobs AS job ON job.id = occurrence.job_id
 WHERE execution_id IS NOT NULL AND job_id IN (SELECT job_id FROM firing);
 
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                   waits_for, newer_than, watched, awaited)
-SELECT execution_id, job.tenant_id, occurrence.job_id, job.revision, job.lane_id, job.priority, due,
-       nominal_time, waits_for, newer_than, jobs.watched, jobs.awaited
+@waiting(job.tenant_id AS tenant_id, occurrence.job_id AS job_id, job.revision AS revision,
+         job.lane_id AS lane_id, job.priority AS priority, nominal_time, waits_for, newer_than,
+         jobs.watched AS watched, jobs.awaited AS awaited)
 FROM occurrence
 JOIN current_jobs AS job ON job.id = occurrence.job_id
 JOIN jobs ON jobs.id = occurrence.job_id
 WHERE execution_id IS NOT NULL AND occurrence.job_id IN (SELECT job_id FROM firing);
 
-INSERT INTO events (batch, tenant_id, type, at, subjects, nominal_times)
-SELECT 0, jobs.tenant_id, CASE WHEN reason IS NULL THEN 'occurrence.fired' ELSE 'occurrence.skipped' END, :now,
-       json_group_array(hex(job_id)), json_group_array(nominal_time)
+@event(jobs.tenant_id AS tenant_id,
+       CASE WHEN reason IS NULL THEN 'occurrence.fired' ELSE 'occurrence.skipped' END AS type,
+       json_group_array(hex(job_id)) AS subjects, json_group_array(nominal_time) AS nominal_times)
 FROM occurrence JOIN jobs ON jobs.id = occurrence.job_id
-WHERE job_id IN (SELECT job_id FROM firing) AND EXISTS (SELECT 1 FROM event_followers)
+WHERE job_id IN (SELECT job_id FROM firing) AND @is_followed
 GROUP BY jobs.tenant_id, reason IS NULL;
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, jobs.tenant_id, 'execution.created', :now, json_group_array(hex(execution_id))
+@event(jobs.tenant_id AS tenant_id, 'execution.created' AS type)
 FROM occurrence JOIN jobs ON jobs.id = occurrence.job_id
-WHERE execution_id IS NOT NULL AND job_id IN (SELECT job_id FROM firing) AND EXISTS (SELECT 1 FROM event_followers)
+WHERE execution_id IS NOT NULL AND job_id IN (SELECT job_id FROM firing) AND @is_followed
 GROUP BY jobs.tenant_id;
 
 UPDATE jobs

@@ -25,8 +25,8 @@ CREATE TEMP TABLE picked (
 CREATE TEMP TABLE lane (id);
 CREATE TEMP TABLE held (execution_id, claim);
 CREATE TEMP TABLE change (
-    execution_id, claim, status, attempt, attempts, crashes, due, result, failure_kind, failure_message,
-    dead, expired_at, waits_for);
+    execution_id, claim, outcome, last_attempt, attempts, result, crashes, due, failure_kind, failure_message,
+    dead, expired_at, waits_for, waits_for_uncounted, if_cancelled);
 CREATE TEMP TABLE saved (execution_id, claim, state, progress, saved_at);
 CREATE TEMP TABLE line (execution_id, claim, number, at, level, message, context);
 CREATE TEMP TABLE redrive (execution_id, new_id);

@@ -9,29 +9,9 @@ WHERE waits_for = 'empty_worker' AND lane_id IN (SELECT value FROM json_each(:la
 ORDER BY due, execution_id
 LIMIT 1;
 
--- As in claim.sql: fails if this very request has been here before.
-INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
-SELECT :request_id, tenant_id, :worker, :now FROM (
-    SELECT tenant_id FROM picked
-    UNION ALL
-    SELECT tenant_id FROM claim_requests WHERE request_id = :request_id
-    UNION ALL
-    SELECT id FROM tenants WHERE id = :default_tenant AND :is_repeat
-) AS some_row
-LIMIT 1;
+@request_once;
 
-INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                    claim, attempts, crashes, worker, started_at, lease_until, request_id, watched, awaited,
-                    in_run)
-SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-       claim, attempts, crashes, :worker, :now, :lease_until, :request_id, watched, awaited, in_run
-FROM picked;
-
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, tenant_id, 'execution.started', :now, json_array(hex(execution_id))
-FROM picked WHERE EXISTS (SELECT 1 FROM event_followers);
-
-DELETE FROM queue WHERE execution_id IN (SELECT execution_id FROM picked);
+@picked_leased;
 
 DELETE FROM suspect_reservations WHERE worker = :worker AND EXISTS (SELECT 1 FROM picked);
 

@@ -1,14 +1,8 @@
-INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, due, created_at,
-                        unique_key, input)
-SELECT execution_id, :tenant_id, job_id, revision, trigger, priority, due, :now, unique_key, input
+@execution(:tenant_id AS tenant_id, unique_key, input)
 FROM asked;
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, :tenant_id, 'execution.created', :now, json_group_array(hex(execution_id))
-FROM asked WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY NULL;
+@event(:tenant_id AS tenant_id, 'execution.created' AS type)
+FROM asked WHERE @is_followed GROUP BY NULL;
 
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, waits_for, watched,
-                   awaited)
-SELECT execution_id, :tenant_id, job_id, revision, lane_id, priority, due, waits_for,
-       coalesce(watched, 0), coalesce(awaited, 0)
+@waiting(:tenant_id AS tenant_id, waits_for, coalesce(watched, 0) AS watched, coalesce(awaited, 0) AS awaited)
 FROM asked

@@ -1,25 +1,23 @@
-INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, due, created_at, input)
-SELECT execution_id, :tenant_id, jobs.id, jobs.revision, asked.trigger,
-       coalesce(asked.priority, job_revisions.priority), asked.due, :now, asked.input
+@execution(:tenant_id AS tenant_id, jobs.id AS job_id, jobs.revision AS revision, asked.trigger AS trigger,
+           coalesce(asked.priority, job_revisions.priority) AS priority, asked.due AS due, asked.input AS input)
 FROM jobs
 JOIN job_revisions ON job_revisions.job_id = jobs.id AND job_revisions.revision = jobs.revision
 CROSS JOIN asked
 WHERE jobs.id = :job_id AND jobs.tenant_id = :tenant_id AND jobs.slots IS NULL
   AND jobs.status NOT IN ('CANCELLED', 'DELETED');
 
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, watched, awaited)
-SELECT execution_id, :tenant_id, jobs.id, jobs.revision, job_revisions.lane_id,
-       coalesce(asked.priority, job_revisions.priority), asked.due, jobs.watched, jobs.awaited
+@waiting(:tenant_id AS tenant_id, jobs.id AS job_id, jobs.revision AS revision,
+         job_revisions.lane_id AS lane_id, coalesce(asked.priority, job_revisions.priority) AS priority,
+         asked.due AS due, jobs.watched AS watched, jobs.awaited AS awaited)
 FROM jobs
 JOIN job_revisions ON job_revisions.job_id = jobs.id AND job_revisions.revision = jobs.revision
 CROSS JOIN asked
 WHERE jobs.id = :job_id AND jobs.tenant_id = :tenant_id AND jobs.slots IS NULL
   AND jobs.status NOT IN ('CANCELLED', 'DELETED');
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, :tenant_id, 'execution.created', :now, json_group_array(hex(execution_id))
+@event(:tenant_id AS tenant_id, 'execution.created' AS type)
 FROM asked
-WHERE EXISTS (SELECT 1 FROM event_followers) AND EXISTS (
+WHERE @is_followed AND EXISTS (
     SELECT 1 FROM jobs WHERE jobs.id = :job_id AND jobs.tenant_id = :tenant_id AND jobs.slots IS NULL
       AND jobs.status NOT IN ('CANCELLED', 'DELETED'))
 GROUP BY NULL;

@@ -1,8 +1,7 @@
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, tenant_id, 'execution.started', :now, json_array(hex(execution_id))
+@event('execution.started' AS type, json_array(hex(execution_id)) AS subjects)
 FROM queue
 WHERE execution_id = :execution_id AND waits_for IS NULL AND due <= :now
-  AND EXISTS (SELECT 1 FROM event_followers);
+  AND @is_followed;
 
 SELECT queue.execution_id, queue.tenant_id, queue.job_id, queue.revision, queue.nominal_time,
        executions.input, executions.dag_run_id, executions.task, executions.round,

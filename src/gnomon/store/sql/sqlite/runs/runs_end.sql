@@ -1,12 +1,9 @@
-INSERT INTO endings (execution_id, tenant_id, outcome, claim, attempts, due, finished_at, result,
-                     failure_kind, failure_message)
-SELECT execution_id, tenant_id, outcome, claim, attempts, due, :now, result, failure_kind, failure_message
+@ending(result, failure_kind, failure_message)
 FROM ended_run JOIN queue ON queue.execution_id = ended_run.id;
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, tenant_id, 'execution.' || lower(outcome), :now, json_group_array(hex(execution_id))
+@event(@type_of_end AS type)
 FROM ended_run JOIN queue ON queue.execution_id = ended_run.id
-WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY tenant_id, outcome;
+WHERE @is_followed GROUP BY tenant_id, outcome;
 
 INSERT INTO job_completions (job_id, tenant_id, completed_at)
 SELECT DISTINCT job_id, tenant_id, :now

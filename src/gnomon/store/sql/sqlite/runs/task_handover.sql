@@ -1,5 +1,5 @@
 -- The end of one task, and the one that follows it begins in the hands of the same worker: what tasks_end.sql
--- does, by plain values, for a worker that has room and knows that nobody waits. Unless the run still has that
+-- does, by plain values, for a worker that has room and knows that the queue is empty. Unless the run still has that
 -- version and the lease is held, there is nothing to do.
 DELETE FROM picked;
 
@@ -10,17 +10,14 @@ FROM dag_runs CROSS JOIN leases
 WHERE dag_runs.id = :run_id AND dag_runs.version = :run_version
   AND leases.execution_id = :execution_id AND leases.claim = :claim AND leases.in_run;
 
-INSERT INTO endings (execution_id, tenant_id, outcome, last_attempt, claim, attempts, due, worker,
-                     started_at, finished_at, result)
-SELECT :execution_id, leases.tenant_id, :outcome, :attempt, :claim, :attempts, leases.due, worker, started_at,
-       :now, :result
+@ending(:execution_id AS execution_id, leases.tenant_id AS tenant_id, :outcome AS outcome,
+        :last_attempt AS last_attempt, :claim AS claim, :attempts AS attempts, leases.due AS due, worker,
+        started_at, :result AS result)
 FROM picked CROSS JOIN leases WHERE leases.execution_id = :execution_id;
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, tenant_id,
-       CASE :outcome WHEN 'TIMEOUT' THEN 'execution.timed_out' ELSE 'execution.' || lower(:outcome) END, :now,
-       json_array(hex(:execution_id))
-FROM picked WHERE EXISTS (SELECT 1 FROM event_followers);
+@event(@type_of_end(:outcome AS outcome) AS type,
+       json_array(hex(:execution_id)) AS subjects)
+FROM picked WHERE @is_followed;
 
 DELETE FROM leases WHERE execution_id = :execution_id AND EXISTS (SELECT 1 FROM picked);
 
@@ -41,24 +38,18 @@ SET status = :run_status, unended = :unended, live = :live, completed = :complet
     cancelled = :cancelled, moved_at = :now, version = version + 1
 WHERE id = :run_id AND EXISTS (SELECT 1 FROM picked);
 
-INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at,
-                        input, dag_run_id, task, round, item)
-SELECT execution_id, tenant_id, job_id, revision, 'dag', priority, nominal_time, :now, :now, :next_input, :run_id,
-       :next_task, :next_round, :next_item
+@execution('dag' AS trigger, nominal_time, :now AS due, :next_input AS input, :run_id AS dag_run_id,
+           :next_task AS task, :next_round AS round, :next_item AS item)
 FROM picked;
 
 INSERT INTO claim_requests (request_id, tenant_id, worker, claimed_at)
 SELECT :request_id, tenant_id, :worker, :now FROM picked;
 
-INSERT INTO leases (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-                    claim, attempts, crashes, worker, started_at, lease_until, request_id, in_run)
-SELECT execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time,
-       claim, attempts, crashes, :worker, :now, :lease_until, :request_id, in_run
+@lease(attempts, crashes, in_run)
 FROM picked;
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, tenant_id, type, :now, json_array(hex(execution_id))
+@event(json_array(hex(execution_id)) AS subjects)
 FROM picked CROSS JOIN (SELECT 'execution.created' AS type UNION ALL SELECT 'execution.started')
-WHERE EXISTS (SELECT 1 FROM event_followers);
+WHERE @is_followed;
 
 SELECT 1 FROM picked

@@ -1,13 +1,12 @@
-INSERT INTO executions (id, tenant_id, job_id, revision, trigger, priority, nominal_time, due, created_at, input)
-SELECT execution_id, :tenant_id, :dag_id, :revision, 'manual', :priority, nominal_time, :now, :now, :input
+@execution(:tenant_id AS tenant_id, :dag_id AS job_id, :revision AS revision, 'manual' AS trigger,
+           :priority AS priority, nominal_time, :now AS due, :input AS input)
 FROM backfill_time;
 
-INSERT INTO events (batch, tenant_id, type, at, subjects)
-SELECT 0, :tenant_id, 'execution.created', :now, json_group_array(hex(execution_id))
-FROM backfill_time WHERE EXISTS (SELECT 1 FROM event_followers) GROUP BY NULL;
+@event(:tenant_id AS tenant_id, 'execution.created' AS type)
+FROM backfill_time WHERE @is_followed GROUP BY NULL;
 
-INSERT INTO queue (execution_id, tenant_id, job_id, revision, lane_id, priority, due, nominal_time)
-SELECT execution_id, :tenant_id, :dag_id, :revision, :lane_id, :priority, :now, nominal_time
+@waiting(:tenant_id AS tenant_id, :dag_id AS job_id, :revision AS revision, :lane_id AS lane_id,
+         :priority AS priority, :now AS due, nominal_time)
 FROM backfill_time;
 
 UPDATE backfill_times SET state = 'RUNNING', execution_id = backfill_time.execution_id

@@ -1,0 +1,8 @@
+-- Runs as the batch `run_row` says.
+UPDATE dag_runs
+SET status = run_row.status, unended = run_row.unended, live = run_row.live, halted = run_row.halted,
+    completed = run_row.completed, failed = run_row.failed, cancelled = run_row.cancelled,
+    is_paused = run_row.is_paused, ends_as = run_row.ends_as, finished_at = run_row.finished_at,
+    moved_at = :now, version = dag_runs.version + 1
+FROM run_row
+WHERE dag_runs.id = run_row.id
