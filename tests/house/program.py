@@ -10,7 +10,6 @@ from typer.core import TyperCommand, TyperGroup
 
 import gnomon.cli
 
-
 Options = tuple[frozenset[str], ...]  # Of a command: the names of each option, such as `--file` and `-f`.
 
 
