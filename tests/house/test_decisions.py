@@ -13,8 +13,8 @@ from tests.house.tree import ROOT, must_be_empty
 FOLDER = "docs/adr"
 INDEX = f"{FOLDER}/README.md"
 TITLE = re.compile(r"# (\d{4}) (.+)\n")
-DATE = re.compile(r"^Date: (\d{4}-\d\d-\d\d)$", re.MULTILINE)
-CHANGES = re.compile(r"^(?P<how>Amends|Supersedes) \[(?P<number>\d{4})\]", re.MULTILINE)
+DATE = re.compile(r"^Date: (\d{4}-\d\d-\d\d)\b", re.MULTILINE)
+CHANGES = re.compile(r"(?P<how>Amends|Supersedes) \[(?P<number>\d{4})\]")
 ROW = re.compile(r"^\| \[(\d{4})\]\(([^)]+)\) \| (\S+) \| (.+?) \| (.+) \|$", re.MULTILINE)
 STATUS = re.compile(r"accepted|(?:amended|superseded) by \[\d{4}\]\([^)]+\)(?:, \[\d{4}\]\([^)]+\))*")
 WORD = {"Amends": "amended by", "Supersedes": "superseded by"}
@@ -35,6 +35,7 @@ SEALS = {
     "0038": "06fbe09e0a05", "0039": "0220a2c3df77", "0040": "92c20bc103dd", "0041": "91101e9d3f2f",
     "0042": "5d6c8406959a", "0043": "1ecd5914dafe", "0044": "0ccb86e0364a", "0045": "263dd9973b0c",
     "0046": "5fb6c41aa5f4",
+    "0034": "2949be83006c",
 }  # fmt: skip
 
 

@@ -16,6 +16,16 @@ PROTOCOLS = f"{STORE}/protocols"
 DIALECTS = ["postgres", "sqlite"]
 MIGRATION = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
 MIGRATION_KIND = re.compile(r"--\s*(expand|contract)\b", re.IGNORECASE)
+COMMENT = re.compile(r"--[^\n]*")
+FRAGMENT = re.compile(r"@(\w+)")
+# Tables of which many statements write rows, and the fragment that does it.
+WRITTEN_ONCE = {
+    "endings": "ending",
+    "events": "event",
+    "executions": "execution",
+    "leases": "lease",
+    "queue": "waiting",
+}
 STATEMENT_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 # Methods that take a statement: ours take its name, the drivers' take its text.
@@ -98,6 +108,34 @@ def test_no_statement_updates_what_a_claim_may_have_picked() -> None:
     """
     assert "ctid" in (ROOT / SQL / "postgres/queue/claim.sql").read_text()
     must_be_empty(queue_updates(ROOT))
+
+
+def test_what_many_statements_write_is_written_in_one_fragment() -> None:
+    must_be_empty(rows_written_elsewhere(ROOT))
+
+
+def test_every_fragment_is_used() -> None:
+    must_be_empty(unused_fragments(ROOT))
+
+
+def test_a_row_that_is_written_outside_of_its_fragment_is_found(plant: Plant) -> None:
+    plant(f"{SQL}/fragments/common/ending.sql", "INSERT INTO endings (id) SELECT {id}")
+    plant(f"{SQL}/common/executions/end.sql", "-- INSERT INTO endings\n@ending(:id AS id)")
+    plant(f"{SQL}/migrations/sqlite/0001_begin.sql", "INSERT INTO endings SELECT 1")
+    root = plant(f"{SQL}/sqlite/runs/stop.sql", "DELETE FROM queue;\ninsert  into endings (id) VALUES (1)")
+    assert [line.partition(":1:")[0] for line in rows_written_elsewhere(root)] == [
+        f"{SQL}/sqlite/runs/stop.sql"
+    ]
+
+
+def test_a_fragment_that_no_statement_uses_is_found(plant: Plant) -> None:
+    plant(f"{SQL}/fragments/common/ending.sql", "INSERT INTO endings SELECT {id}")
+    plant(f"{SQL}/fragments/sqlite/ends.sql", "@ending; DELETE FROM leases")
+    plant(f"{SQL}/fragments/postgres/ends.sql", "DELETE FROM leases")
+    root = plant(f"{SQL}/sqlite/runs/stop.sql", "@ends;")
+    assert [line.partition(":1:")[0] for line in unused_fragments(root)] == [
+        f"{SQL}/fragments/postgres/ends.sql"
+    ]
 
 
 def test_an_unused_and_a_missing_statement_are_found(plant: Plant) -> None:
@@ -223,6 +261,46 @@ def all_statements(root: Path) -> dict[str, list[str]]:
         for name, place in statements(root, folder).items():
             known.setdefault(name, []).append(place)
     return known
+
+
+def texts_for(root: Path, dialect: str) -> dict[str, str]:
+    """Statements and fragments of a dialect without comments, by their place."""
+    folders = [root / SQL / "common", root / SQL / dialect]
+    folders += [root / SQL / "fragments" / folder for folder in ("common", dialect)]
+    return {
+        str(path.relative_to(root)): COMMENT.sub("", path.read_text(encoding="utf-8"))
+        for folder in folders
+        for path in sorted(folder.rglob("*.sql"))
+    }
+
+
+def rows_written_elsewhere(root: Path) -> list[str]:
+    return sorted(
+        f"{place}:1: inserts into {table} by itself. Use the fragment @{fragment}: what many statements "
+        "write is in one place."
+        for dialect in DIALECTS
+        for place, text in texts_for(root, dialect).items()
+        for table, fragment in WRITTEN_ONCE.items()
+        if re.search(rf"\bINSERT\s+INTO\s+{table}\b", text, re.IGNORECASE)
+        and Path(place).parts[-3:]
+        not in {("fragments", folder, f"{fragment}.sql") for folder in ("common", dialect)}
+    )
+
+
+def unused_fragments(root: Path) -> list[str]:
+    found = {}
+    for dialect in DIALECTS:
+        texts = texts_for(root, dialect)
+        used = {name for text in texts.values() for name in FRAGMENT.findall(text)}
+        for place in texts:
+            if f"{SQL}/fragments/" in place and Path(place).stem not in used:
+                found[place] = found.get(place, 0) + 1
+    # A fragment of both dialects may be used by one of them.
+    return [
+        f"{place}:1: no statement uses the fragment @{Path(place).stem}. Use it or delete it."
+        for place, missing in found.items()
+        if missing == len(DIALECTS) or "/common/" not in place
+    ]
 
 
 def queue_updates(root: Path) -> list[str]:

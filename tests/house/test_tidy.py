@@ -23,7 +23,10 @@ EXCEPTIONS: dict[str, str] = {
 
 # Names that say nothing about what is inside.
 VAGUE = {"utils", "util", "common", "helpers", "helper", "models", "managers", "misc", "shared"}
-VAGUE_ALLOWED = {f"{PACKAGE}/store/sql/common": "statements that both databases share; not a module"}
+VAGUE_ALLOWED = {
+    f"{PACKAGE}/store/sql/common": "statements that both databases share; not a module",
+    f"{PACKAGE}/store/sql/fragments/common": "fragments that both databases share; not a module",
+}
 
 LOCK_FILE = re.compile(r"(^|/)(requirements.*\.txt|requirements/.*|.*[.-]lock(\..*)?|pip\.conf|\.npmrc)$")
 HOST = re.compile(

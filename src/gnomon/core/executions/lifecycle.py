@@ -131,7 +131,9 @@ class Change(msgspec.Struct, frozen=True):
             assert self.if_cancelled is _E.CANCELLED, "a cancel wins over going back to wait"
         else:
             assert self.due is None
-            assert self.waits_for is self.waits_for_uncounted is self.if_cancelled is None
+            assert self.waits_for is None
+            assert self.waits_for_uncounted is None
+            assert self.if_cancelled is None
         assert self.dead is None or status in (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT)
 
 
