@@ -32,7 +32,7 @@ from gnomon.handlers.script.payload import Payload as ScriptPayload
 from gnomon.settings import HandlerSettings
 from gnomon.store.operations.diagnosis import INVARIANTS
 from tests.house.conftest import Plant
-from tests.house.pages import HEADING, first_cells, read, section
+from tests.house.pages import HEADING, LINK, first_cells, read, section
 from tests.house.tree import PACKAGE, ROOT, Source, must_be_empty, sources
 
 API = "docs/reference/api.md"
@@ -154,6 +154,12 @@ def test_docs_name_all_that_an_object_offers(kind: type) -> None:
     told = section(read(ROOT, PYTHON), f"`{kind.__name__}`")
     public = [name for name in dir(kind) if not name.startswith("_")]
     assert [name for name in public if not re.search(rf"\b{name}\b", told)] == []
+
+
+def test_docs_list_every_page() -> None:
+    told = {target.partition("#")[0] for target in LINK.findall(read(ROOT, "docs/README.md"))}
+    written = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").glob("[!a]*/*.md")}
+    assert sorted(written - told) == []
 
 
 def test_a_list_with_a_gap_and_a_ghost_is_found(plant: Plant) -> None:
