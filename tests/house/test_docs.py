@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import ast
-import importlib
-import importlib.util
 import inspect
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -19,22 +14,18 @@ from gnomon import errors
 from gnomon.core.explain.obstacles import Obstacle
 from gnomon.settings import TABLE
 from tests.house.conftest import Plant
-from tests.house.installed import installed
-from tests.house.run_document import FENCE
-from tests.house.tree import ROOT, files, must_be_empty, sources
+from tests.house.pages import HEADING, links, pages, read, resolves, run_document, section
+from tests.house.program import leaf_commands
+from tests.house.tree import ROOT, must_be_empty, sources
 
-DOCUMENT_SECONDS_MAX = 120
 ERRORS = "docs/reference/errors.md"
 STATUSES = "docs/reference/statuses.md"
 COMMANDS = "docs/reference/cli.md"
 SETTINGS = "docs/reference/settings.md"
 ENDPOINTS = "docs/reference/api.md"
-METRICS = "docs/reference/metrics.md"
 REASONS = "docs/reference/reasons.md"
 VIOLATION = "A change violates this decision when"
 ADR_NAME = re.compile(r"\d{4}-[a-z0-9-]+\.md")
-HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*$", re.MULTILINE)
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 DOCUMENTS_THAT_RUN = [
     path.relative_to(ROOT)
     for folder in ("docs/tutorial", "docs/how-to", "docs/internals")
@@ -51,7 +42,7 @@ def test_docs_have_a_row_for_every_status() -> None:
 
 
 def test_docs_have_a_heading_for_every_command() -> None:
-    must_be_empty(undocumented_commands(ROOT, list(commands())))
+    must_be_empty(undocumented_commands(ROOT, list(leaf_commands())))
 
 
 def test_docs_have_a_heading_for_every_setting() -> None:
@@ -69,18 +60,6 @@ def test_docs_have_a_heading_for_every_reason() -> None:
     must_be_empty(
         [f"{REASONS}:1: the heading `{one}` names no reason." for one in headed if one not in codes]
     )
-
-
-def test_docs_have_a_heading_for_every_metric() -> None:
-    text = read(ROOT, METRICS)
-    named = {
-        name.removesuffix("_total")
-        for source in sources(ROOT, under="src/gnomon/health")
-        for name in re.findall(r'"(gnomon_[a-z_]+)"', source.text)
-        if name != "gnomon_request_id"
-    }
-    headed = {title.strip("`").removesuffix("_total") for _, title in HEADING.findall(text)}
-    must_be_empty([f"{METRICS}:1: no heading for {name}." for name in sorted(named - headed)])
 
 
 def test_docs_say_what_violates_each_decision() -> None:
@@ -236,24 +215,6 @@ def statuses(root: Path) -> Iterator[tuple[str, str, str]]:
                         yield heading, member, source.at(line)
 
 
-def section(text: str, heading: str) -> str:
-    """What stands under a heading, up to the next one."""
-    found = re.search(rf"^#+\s+{re.escape(heading)}\s*$(.*?)(?=^#|\Z)", text, re.DOTALL | re.MULTILINE)
-    return found[1] if found else ""
-
-
-def commands() -> Iterator[str]:
-    """Every command of the program `gnomon`, in full, once there is one."""
-    if importlib.util.find_spec("gnomon.cli") is None:
-        return
-    import typer
-
-    module = importlib.import_module("gnomon.cli")
-    apps = [value for value in vars(module).values() if isinstance(value, typer.Typer)]
-    assert apps, "src/gnomon/cli: no typer app in sight, so nobody can check its commands."
-    yield from leaves(typer.main.get_command(apps[0]), "gnomon")
-
-
 def endpoints() -> Iterator[str]:
     """Every route of the API, as `GET /v1/jobs/{job_id}`."""
     from gnomon.api import ROUTES
@@ -272,16 +233,6 @@ def undocumented_endpoints(root: Path, names: list[str]) -> list[str]:
     return missing + [
         f"{ENDPOINTS}:1: the heading `{title}` names no endpoint any more." for title in outlived
     ]
-
-
-def leaves(command: object, name: str) -> Iterator[str]:
-    children = getattr(command, "commands", None)
-    if not children:
-        yield name
-        return
-    for word, child in children.items():
-        if not child.hidden:
-            yield from leaves(child, f"{name} {word}")
 
 
 def undocumented_commands(root: Path, names: list[str]) -> list[str]:
@@ -316,56 +267,8 @@ def incomplete_decisions(root: Path) -> list[str]:
 
 def broken_links(root: Path) -> list[str]:
     return [
-        f"{path.relative_to(root)}:{number}: the link {target} leads nowhere."
-        for path in files(root)
-        if path.suffix == ".md"
-        for number, target in links(path.read_text(encoding="utf-8"))
-        if not resolves(path, target)
+        f"{place}:{number}: the link {target} leads nowhere."
+        for place, text in pages(root)
+        for number, target in links(text)
+        if not resolves(root / place, target)
     ]
-
-
-def links(text: str) -> Iterator[tuple[int, str]]:
-    """The line and the target of every link. The text of a link may go over the end of a line."""
-    plain = without_code(text)
-    for found in LINK.finditer(plain):
-        yield plain.count("\n", 0, found.start(1)) + 1, found[1]
-
-
-def resolves(document: Path, target: str) -> bool:
-    if re.match(r"[a-z]+:", target):
-        return True  # The web is not ours to check.
-    place, _, anchor = target.partition("#")
-    path = document.parent / place if place else document
-    if not path.exists():
-        return False
-    if not anchor:
-        return True
-    text = without_code(path.read_text(encoding="utf-8"))
-    return anchor in {slug(title) for _, title in HEADING.findall(text)}
-
-
-def slug(title: str) -> str:
-    """The anchor that a forge makes of a heading."""
-    return re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
-
-
-def without_code(text: str) -> str:
-    return FENCE.sub(lambda block: "\n" * block[0].count("\n"), text)
-
-
-def read(root: Path, place: str) -> str:
-    return (root / place).read_text(encoding="utf-8") if (root / place).exists() else ""
-
-
-def run_document(document: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    paths = f"{ROOT}{os.pathsep}{installed(document, folder / f'{document.stem}-installed')}"
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "tests.house.run_document", document],
-        cwd=folder,
-        # The documents speak of the default database, whatever this machine uses.
-        env=os.environ | {"PYTHONPATH": paths, "GNOMON_DATABASE": "", "DATABASE_URL": ""},
-        capture_output=True,
-        text=True,
-        timeout=DOCUMENT_SECONDS_MAX,
-        check=False,
-    )

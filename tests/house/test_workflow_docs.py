@@ -10,8 +10,8 @@ import pytest
 from gnomon.core.workflows.document import read_dag
 from gnomon.core.workflows.references import Comparison
 from gnomon.core.workflows.workflow import Plan
+from tests.house.pages import run_document
 from tests.house.run_document import Block, blocks
-from tests.house.test_docs import run_document
 from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs/reference/workflows.md"
