@@ -19,7 +19,7 @@ HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n
 INSTALL_TOOLS := timeout 120 sh -c "apt-get update -qq \
 	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime curl"
 
-.PHONY: help up test check sim sim-exam bench campaign fuzz siege api-kills power-cuts docs docs-picture lock clean tools
+.PHONY: help up test check sim judge sim-exam bench campaign fuzz siege api-kills power-cuts docs docs-picture lock clean tools
 
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,11 +48,17 @@ check: $(READY) ## Format, lint, types and layers: what needs no running.
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-sim: $(READY) ## Simulate under faults, with fresh seeds: make sim [SEEDS=100] [HOURS=0.5] [PROFILE=swarm].
-	@$(BIN)/gnomon sim --seeds $(or $(SEEDS),100) --hours $(or $(HOURS),0.5) --profile $(or $(PROFILE),swarm)
+# SIM and JUDGE take any other option: make sim SIM=--help, make judge JUDGE=--help.
+sim: $(READY) ## Simulate under faults, with fresh seeds: make sim [SEEDS=100] [HOURS=0.5] [PROFILE=swarm] [SEED=1]. One world again: make sim REPLAY=seed|file [UNTIL=seconds] [TRACE=1].
+	@$(BIN)/python -m proof.simulator --seeds $(or $(SEEDS),100) --hours $(or $(HOURS),0.5) --profile $(or $(PROFILE),swarm) \
+		$(if $(SEED),--seed $(SEED)) $(if $(REPLAY),--replay $(REPLAY)) $(if $(UNTIL),--until $(UNTIL)) $(if $(TRACE),--trace) $(SIM)
+
+judge: $(READY) ## Judge a history of events, files or folders: make judge HISTORY=folder [SVG=folder] [COVERAGE=0] [WITHOUT="DST gap"] [OUTPUT=json].
+	@$(BIN)/python -m proof.checker $(HISTORY) $(if $(SVG),--svg $(SVG)) $(if $(COVERAGE),--coverage $(COVERAGE)) \
+		$(if $(WITHOUT),--without "$(WITHOUT)") $(if $(OUTPUT),--output $(OUTPUT)) $(JUDGE)
 
 sim-exam: $(READY) ## Plant bugs into copies of the product; each must be caught: make sim-exam [SEEDS=200] [SEED=1] [JOBS=2] [ONLY=word].
-	@$(BIN)/python -m tests.sim.exam --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1) $(if $(JOBS),--jobs $(JOBS)) \
+	@$(BIN)/python -m proof.exam --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1) $(if $(JOBS),--jobs $(JOBS)) \
 		$(if $(ONLY),--only $(ONLY))
 
 bench: $(READY) ## Run a benchmark: make bench BENCH=api|cron|dag|store|drain|remote-drain|latency|fire|idle|checker [JSON=1] [AGAINST=commit TURNS=3].
@@ -60,7 +66,7 @@ bench: $(READY) ## Run a benchmark: make bench BENCH=api|cron|dag|store|drain|re
 
 MINUTES ?= 5
 campaign: $(READY) tools ## Break a real cluster on purpose and judge it: make campaign MINUTES=5 [SEED=7] [REPORT=folder].
-	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m campaign --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) \
+	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m proof.campaign --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) \
 		$(if $(REPORT),--report $(REPORT)) $(CAMPAIGN)
 
 fuzz: $(READY) ## Fuzz the whole API from its own description: make fuzz MINUTES=5 [SEED=7].
@@ -75,7 +81,7 @@ api-kills: $(READY) ## Kill API nodes or PostgreSQL under POSTs, ROUNDS=100 time
 
 CUTS ?= 200
 power-cuts: $(READY) ## Cut the power under an SQLite file, CUTS=200 times.
-	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m campaign.power --cuts $(CUTS) $(if $(SEED),--seed $(SEED))
+	@TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m proof.campaign.power --cuts $(CUTS) $(if $(SEED),--seed $(SEED))
 
 docs: $(READY) ## Check the documentation: links, headings, code blocks.
 	$(BIN)/python -m pytest tests/house -q -k docs

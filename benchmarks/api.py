@@ -33,7 +33,7 @@ from rich.progress import Progress
 
 from benchmarks import Report
 from benchmarks._load import Load, call, load
-from gnomon.app.connection import Connection, open_connection
+from gnomon.app.connection import AppConnection, open_connection
 from gnomon.client import Draft
 from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, NewExecution
@@ -72,7 +72,7 @@ def process(*arguments: str, port: int) -> Iterator[int]:
 
 
 class Bench:
-    def __init__(self, connection: Connection, job: Job, key: str, ports: dict[str, int]) -> None:
+    def __init__(self, connection: AppConnection, job: Job, key: str, ports: dict[str, int]) -> None:
         self.connection = connection
         self.job = job
         self.key = key
@@ -132,7 +132,7 @@ class Bench:
         return await load(self.ports[which], lambda _: request, seconds=SECONDS)
 
 
-async def _prepare(path: Path, count: int) -> tuple[Connection, Job, str]:
+async def _prepare(path: Path, count: int) -> tuple[AppConnection, Job, str]:
     """A store with so many jobs, its first one, and a key that opens it."""
     connection = await open_connection(f"sqlite://{path}", lambda _: None)
     schedule = from_document({"type": "cron", "cron": "0 0 1 * *"})

@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import Report
-from gnomon.proof.history import write
-from tests.unit.proof.model import large_history
+from proof.checker.history.files import write
+from tests.unit.proof.checker.model import large_history
 
 EVENTS = 1_000_000
 FILES = 4
@@ -21,8 +21,8 @@ MEGABYTES_MAX = 1000.0
 CHECK = """
 import json, resource, sys, time
 from pathlib import Path
-from gnomon.proof.checker import check
-from gnomon.proof.history import read
+from proof.checker.judge import check
+from proof.checker.history.files import read
 begin, cpu = time.perf_counter(), time.process_time()
 events = read([Path(name) for name in sys.argv[1:]])
 known = time.perf_counter()

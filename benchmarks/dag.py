@@ -53,7 +53,7 @@ from gnomon.app.processes.engine import Engine, EngineOptions, open_engine
 from gnomon.app.processes.garbage import collect_seldom
 from gnomon.app.processes.worker_parts import WorkerOptions
 from gnomon.client import Ask, Client, Draft
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.jobs.job import Definition
 from gnomon.core.operations.workers import Registration
@@ -231,7 +231,7 @@ async def bench(url: str) -> AsyncIterator[Bench]:
     registration = Registration(WorkerId(f"bench-{uuid4()}"), uuid4(), "bench", SLOTS, handlers.kinds)
     options = EngineOptions(url, seed=Random().getrandbits(64), worker=WorkerOptions(registration, handlers))
     async with open_engine(options) as engine:
-        own = Surroundings(engine.store, engine.clock, engine.ids, announce=engine.hints.announce)
+        own = ClientContext(engine.store, engine.clock, engine.ids, announce=engine.hints.announce)
         node = asyncio.create_task(engine.node.run())
         yield Bench(engine, Client(own))
         engine.node.drain()

@@ -21,7 +21,7 @@ from gnomon.app.connection import open_connection
 from gnomon.app.processes.engine import open_engine
 from gnomon.app.processes.garbage import collect_seldom
 from gnomon.app.processes.remote import open_remote
-from gnomon.client.remote.wire import Address
+from gnomon.client.remote.wire import ServerAddress
 from gnomon.settings import Settings
 from tests.postgres import PostgresServer, bundled_server, free_port
 
@@ -32,7 +32,7 @@ GOAL = 0.4
 class RemotelyDrained(Drained):
     """The queue is filled directly and emptied over HTTP."""
 
-    async def rate_at(self, address: Address) -> float:
+    async def rate_at(self, address: ServerAddress) -> float:
         async with open_engine(self._options(None)) as engine:
             await self.fill(engine)
         async with open_remote(address, noop_worker(), Settings()) as remote:
@@ -50,7 +50,7 @@ async def measure(step: Callable[[str], None]) -> dict[str, float]:
         drained = RemotelyDrained(url)
         collect_seldom()
         with process("gnomon.cli", "api", "--database", url, "--port", str(port), port=port):
-            address = Address(f"http://127.0.0.1:{port}", key.text)
+            address = ServerAddress(f"http://127.0.0.1:{port}", key.text)
             step("in turns")
             direct, remote, ratio = await in_turns(
                 drained.rate, lambda: drained.rate_at(address), rounds=ROUNDS

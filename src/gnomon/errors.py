@@ -117,16 +117,6 @@ class InvalidCron(InvalidInput):
         return {"field": self.field, "part": self.part, "value": self.value, "reason": self.cause}
 
 
-class InvalidHistory(InvalidInput):
-    """A file that is no history, or not one that this release can read."""
-
-    code = "INVALID_HISTORY"
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__("history", f"{path} {reason}")
-        self.path = path
-
-
 class InvalidTimezone(InvalidInput):
     code = "INVALID_TIMEZONE"
 

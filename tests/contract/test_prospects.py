@@ -7,7 +7,7 @@ from datetime import datetime
 from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, WaitsFor
 from gnomon.core.executions.lease import Claim, Lane
-from gnomon.core.explain.executions import Needed, Place
+from gnomon.core.explain.executions import Needed, QueuePlace
 from gnomon.core.jobs.job import Definition
 from gnomon.core.schedules.occurrence import Firing, Occurrence
 from gnomon.core.time.schedule import Interval, Schedule
@@ -33,7 +33,7 @@ from tests.contract.given import (
 )
 
 
-async def place_of(store: Store, execution_id: ExecutionId) -> Place:
+async def place_of(store: Store, execution_id: ExecutionId) -> QueuePlace:
     place = await store.executions.place(DEFAULT_TENANT, execution_id)
     assert place is not None
     return place
@@ -44,7 +44,7 @@ async def test_what_waits_for_a_worker_has_a_place(store: Store) -> None:
     job = await create_one(store, new_job(definition=definition))
     execution_id = await enqueue_one(store, job, due=NOW + MINUTE)
 
-    assert await place_of(store, execution_id) == Place(
+    assert await place_of(store, execution_id) == QueuePlace(
         execution_id=execution_id,
         lane=Lane(DEFAULT_TENANT, "mail", "echo", frozenset({"gpu"})),
         priority=7,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.fuzz.fuzzing import Fuzz, after
 from tests.fuzz.node import quiet_node
-from tests.sim.test_world import seed_of_this_code
+from tests.simulator.test_world import seed_of_this_code
 
 SECONDS = 12
 

@@ -1,7 +1,8 @@
 """Run the code of one Markdown file, in order: python -m tests.house.run_document FILE.
 
 Python blocks share one namespace and may use `await` at the top. Of the bash blocks, those that begin with
-`$ gnomon` are run, line by line. The first failure ends the run and names the line of the document.
+`$ gnomon` or `$ python -m proof.` are run, line by line. The first failure ends the run and names the line of
+the document.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ FENCE = re.compile(
     r"^(?P<fence>`{3,})(?P<language>\w*)[^\n]*\n(?P<body>.*?)^(?P=fence)\s*$", re.DOTALL | re.MULTILINE
 )
 COMMAND_SECONDS_MAX = 60
+PROGRAMS = ("$ gnomon", "$ python -m proof.")
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ async def run(text: str, path: Path) -> None:
     for block in blocks(text):
         if block.language == "python":
             await run_python(block, path, namespace)
-        elif block.language == "bash" and block.body.startswith("$ gnomon"):
+        elif block.language == "bash" and block.body.startswith(PROGRAMS):
             run_commands(block, path)
 
 

@@ -8,13 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.house.conftest import Plant
-from tests.house.tree import ROOT, Source, must_be_empty, sources, stale
+from tests.house.tree import PROOF, ROOT, Source, must_be_empty, sources, stale
 
-WITHOUT_AMBIENCE = ["src/gnomon/core", "src/gnomon/proof", "src/gnomon/store", "src/gnomon/engine"]
+WITHOUT_AMBIENCE = [
+    "src/gnomon/core", "src/gnomon/store", "src/gnomon/engine", "src/gnomon/testing/virtual",
+    "proof/checker", "proof/simulator",
+]  # fmt: skip
 
 # Places that may read the world, and why.
 HOMES = {
     "src/gnomon/engine/clock.py": "the one place that reads the clock and hands it on as a value",
+    "proof/simulator/__main__.py": "draws the first seed, and tells how long the worlds took",
+    "proof/simulator/judging/many_worlds.py": "measures what a world costs, outside of it",
 }
 
 AMBIENT = re.compile(
@@ -37,6 +42,7 @@ AMBIENT = re.compile(
 SQL_EXCEPTIONS: dict[str, str] = {
     "src/gnomon/store/sql/postgres/operations/clock.sql": "what engine/clock.py asks, so that machines agree",
     "src/gnomon/store/sql/sqlite/operations/clock.sql": "the same verb on the other database",
+    "proof/campaign/harvest/events.sql": "triggers of a campaign, which note when a transaction wrote",
 }
 
 AMBIENT_SQL = re.compile(
@@ -59,6 +65,10 @@ def test_time_chance_and_ids_come_in_as_values() -> None:
 
 def test_sql_never_reads_a_clock_or_rolls_dice() -> None:
     must_be_empty(ambient_sql(ROOT))
+
+
+def test_the_homes_of_the_world_still_exist() -> None:
+    must_be_empty(stale(ROOT, HOMES, listed_in=__file__))
 
 
 def test_the_exceptions_for_sql_still_exist() -> None:
@@ -152,7 +162,7 @@ def ambient_sql(root: Path) -> list[str]:
     """Lines of SQL, comments aside, that read the database's clock or make up a value."""
     return [
         f"{path.relative_to(root)}:{number}: {found[0].strip()!r} makes up a value. Bind it as a parameter."
-        for path in sorted((root / "src").rglob("*.sql"))
+        for path in sorted([*(root / "src").rglob("*.sql"), *(root / PROOF).rglob("*.sql")])
         if str(path.relative_to(root)) not in SQL_EXCEPTIONS
         for number, line in enumerate(
             without_comments(path.read_text(encoding="utf-8")).splitlines(), start=1

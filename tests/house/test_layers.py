@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.house.conftest import Plant
-from tests.house.tree import LAYERS, ROOT, imports, must_be_empty, sources
+from tests.house.tree import LAYERS, PACKAGE, PROOF, ROOT, imports, must_be_empty, sources
 
 # Modules that hold data and functions on data: no clock, no chance, no world.
 # `random` is here for its class `Random`, which a caller passes in; test_ambient.py forbids the rest of it.
@@ -54,6 +54,25 @@ def test_layers_only_look_left() -> None:
 
 def test_the_core_imports_only_data_modules() -> None:
     must_be_empty(impure_imports(ROOT))
+
+
+def test_gnomon_knows_nothing_of_its_proof() -> None:
+    must_be_empty(imports_of(PROOF, ROOT, under=PACKAGE))
+
+
+def test_the_checker_knows_nothing_of_what_it_judges() -> None:
+    must_be_empty(imports_of("gnomon", ROOT, under=f"{PROOF}/checker"))
+
+
+def test_an_import_that_crosses_to_the_proof_or_back_is_found(plant: Plant) -> None:
+    plant("src/gnomon/engine/worker.py", "from proof.simulator.world import world\nimport proofs\n")
+    root = plant("proof/checker/judge.py", "from proof.checker import index\nimport gnomon.core.values.ids\n")
+    assert [line.partition(" ")[0] for line in imports_of(PROOF, root, under=PACKAGE)] == [
+        "src/gnomon/engine/worker.py:1:"
+    ]
+    assert [line.partition(" ")[0] for line in imports_of("gnomon", root, under=f"{PROOF}/checker")] == [
+        "proof/checker/judge.py:2:"
+    ]
 
 
 def test_a_layer_that_looks_right_is_found(plant: Plant) -> None:
@@ -106,6 +125,17 @@ def looking_right(root: Path) -> list[str]:
                 f"A layer looks at itself and to its left: {' → '.join(LAYERS)}."
             )
     return found
+
+
+def imports_of(package: str, root: Path, *, under: str) -> list[str]:
+    """Imports of a package in a folder that must not know it."""
+    return [
+        f"{source.at(node)}: {under} may not import {name}. The proof judges from outside: its checker "
+        "shares no code with Gnomon, and Gnomon works without its proof."
+        for source in sources(root, under=under)
+        for node, name in imports(source)
+        if name.partition(".")[0] == package
+    ]
 
 
 def impure_imports(root: Path) -> list[str]:

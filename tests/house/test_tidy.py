@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.house.conftest import Plant
-from tests.house.tree import PACKAGE, ROOT, files, functions, must_be_empty, sources, stale, text_files
+from tests.house.tree import (
+    PACKAGE,
+    PROOF,
+    ROOT,
+    Source,
+    files,
+    functions,
+    must_be_empty,
+    sources,
+    stale,
+    text_files,
+)
 
 FILE_LINES_MAX = 300
 FUNCTION_LINES_MAX = 40
 
 # Longer than the house likes, and why: "path" for a file, "path::function" for a function.
 EXCEPTIONS: dict[str, str] = {
-    "src/gnomon/testing/sim/profiles.py::draw": "All that a world is drawn from, in the order of the draws.",
+    "proof/simulator/seeds/profiles.py::draw": "All that a world is drawn from, in the order of the draws.",
     "src/gnomon/errors.py": "Everything that Gnomon refuses, in one list: short classes, no logic.",
-    "src/gnomon/proof/events.py": "The whole vocabulary of a history, on one page: short classes, no logic.",
+    "proof/checker/history/events.py": "The vocabulary of a history, on one page: short classes, no logic.",
     "src/gnomon/handlers/script/launch.py": "A program of its own, which can import nothing of ours.",
     "src/gnomon/core/executions/lifecycle.py": "Both tables of transitions and what decides by them.",
 }
@@ -72,17 +84,21 @@ def test_a_long_file_and_a_long_function_are_found(plant: Plant) -> None:
 
 def test_a_module_without_a_docstring_is_found(plant: Plant) -> None:
     plant(f"{PACKAGE}/core/good.py", '"""Says what it owns."""\n')
-    root = plant(f"{PACKAGE}/core/bad.py", "x = 1\n")
+    plant(f"{PACKAGE}/core/bad.py", "x = 1\n")
+    root = plant(f"{PROOF}/exam/worse.py", "x = 1\n")
     assert [line.partition(" ")[0] for line in modules_without_docstring(root)] == [
-        f"{PACKAGE}/core/bad.py:1:"
+        f"{PACKAGE}/core/bad.py:1:",
+        f"{PROOF}/exam/worse.py:1:",
     ]
 
 
 def test_a_vague_name_is_found(plant: Plant) -> None:
     plant(f"{PACKAGE}/store/sql/common/queue/claim.sql", "SELECT 1")
     plant(f"{PACKAGE}/core/helpers.py", "")
-    root = plant(f"{PACKAGE}/models/job.py", "")
+    plant(f"{PACKAGE}/models/job.py", "")
+    root = plant(f"{PROOF}/checker/utils.py", "")
     assert [line.partition(":")[0] for line in vague_names(root)] == [
+        f"{PROOF}/checker/utils.py",
         f"{PACKAGE}/core/helpers.py",
         f"{PACKAGE}/models",
     ]
@@ -110,10 +126,15 @@ def test_a_path_of_one_machine_is_found(plant: Plant) -> None:
     ]
 
 
+def of_the_house(root: Path) -> Iterator[Source]:
+    for under in (PACKAGE, PROOF):
+        yield from sources(root, under=under)
+
+
 def long_files(root: Path) -> list[str]:
     return [
         f"{source.place}:{FILE_LINES_MAX + 1}: {lines} lines; at most {FILE_LINES_MAX}. Split it by noun."
-        for source in sources(root)
+        for source in of_the_house(root)
         if (lines := len(source.text.splitlines())) > FILE_LINES_MAX and source.place not in EXCEPTIONS
     ]
 
@@ -121,7 +142,7 @@ def long_files(root: Path) -> list[str]:
 def long_functions(root: Path) -> list[str]:
     return [
         f"{source.at(node)}: {node.name} has {lines} lines; at most {FUNCTION_LINES_MAX}. Name its steps."
-        for source in sources(root)
+        for source in of_the_house(root)
         for node in functions(source)
         if (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > FUNCTION_LINES_MAX
         and f"{source.place}::{node.name}" not in EXCEPTIONS
@@ -131,14 +152,19 @@ def long_functions(root: Path) -> list[str]:
 def modules_without_docstring(root: Path) -> list[str]:
     return [
         f"{source.place}:1: begin with a docstring that says what this module owns."
-        for source in sources(root)
+        for source in of_the_house(root)
         if not ast.get_docstring(source.tree)
     ]
 
 
 def vague_names(root: Path) -> list[str]:
-    package = root / PACKAGE
-    places = {path for file in files(package) for path in (file, *file.parents) if package in path.parents}
+    places = {
+        path
+        for package in (root / PACKAGE, root / PROOF)
+        for file in files(package)
+        for path in (file, *file.parents)
+        if package in path.parents
+    }
     return [
         f"{place}: {Path(place).stem!r} says nothing about what is inside. Name it by the domain."
         for place in sorted(str(path.relative_to(root)) for path in places)

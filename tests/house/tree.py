@@ -15,13 +15,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "src/gnomon"
+PROOF = "proof"  # Beside the package: nobody installs it.
 NOT_OURS = {".git", ".venv", ".bench", "__pycache__", ".hypothesis", "node_modules", "dist", "build"}
 
 # Each layer may import itself and the ones before it.
-# The proof stands left of the core: it cannot share a mistake with what it judges.
 LAYERS = [
-    "errors", "proof", "core", "logs", "settings", "handlers", "store", "engine", "client", "health", "api",
-    "app", "testing", "cli",
+    "errors", "core", "logs", "settings", "handlers", "store", "engine", "client", "health", "api", "app",
+    "testing", "cli",
 ]  # fmt: skip
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -42,7 +42,8 @@ class Source:
 
     @property
     def module(self) -> str:
-        parts = Path(self.place).relative_to("src").with_suffix("").parts
+        place = Path(self.place).with_suffix("")
+        parts = place.relative_to("src").parts if place.is_relative_to("src") else place.parts
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
     def at(self, node: ast.AST) -> str:

@@ -46,7 +46,7 @@ from gnomon.api.serving.gate import Gate
 from gnomon.api.serving.policy import Policy, Rate
 from gnomon.api.serving.presence import Presence
 from gnomon.api.serving.rates import Rates
-from gnomon.api.serving.room import LONG_READ_AT_ONCE, READ_AT_ONCE, Measured, Room
+from gnomon.api.serving.room import LONG_READ_AT_ONCE, READ_AT_ONCE, AnswerRoom, Measured
 from gnomon.api.serving.streams import Streams
 from gnomon.client import Client
 from gnomon.client.access.key_uses import KeyUses
@@ -170,7 +170,7 @@ def served_aside(api: Api) -> Litestar:
 
 
 def _measured(api: Api, at_once: int) -> Any:
-    return partial(Measured, room=Room(api.settings.answer_bytes_per_key, at_once=at_once))
+    return partial(Measured, room=AnswerRoom(api.settings.answer_bytes_per_key, at_once=at_once))
 
 
 def _streams(api: Api, callers: Callers) -> Streams:

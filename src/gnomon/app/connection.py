@@ -18,7 +18,7 @@ from gnomon.app.processes.engine import Engine
 from gnomon.app.processes.opening import dialect_of, open_database, open_hints, open_store, tell_migrated
 from gnomon.app.registration import registered
 from gnomon.client import Ask, Client, Draft, Ends
-from gnomon.client.context import Surroundings, no_misfit
+from gnomon.client.context import ClientContext, no_misfit
 from gnomon.client.executions.ends import Bells
 from gnomon.core.executions.execution import Enqueued, Execution, ExecutionId
 from gnomon.core.jobs.job import Definition, JobId
@@ -40,7 +40,7 @@ _ENDS = frozenset({What.COMPLETED, What.FAILED, What.CANCELLED})
 
 
 @dataclass
-class Connection:
+class AppConnection:
     """`registered` are the names of the declared jobs that are known to be in the store as declared."""
 
     store: SqlStore
@@ -61,7 +61,7 @@ class Connection:
 
     def __post_init__(self) -> None:
         self.client = Client(
-            Surroundings(
+            ClientContext(
                 self.store,
                 self.clock,
                 self.ids,
@@ -139,7 +139,7 @@ async def open_connection(
     *,
     dag: DagSettings | None = None,
     kinds: Kinds = Kinds(),  # noqa: B008 - frozen.
-) -> Connection:
+) -> AppConnection:
     """A file is made and migrated if need be. Raises StoreRefused on a server whose schema is not ours."""
     if dialect_of(url) == SqliteDatabase.dialect:
         database = await open_database(url)
@@ -157,7 +157,7 @@ async def open_connection(
     limits = graph_limits(dag or DagSettings())
     hints = open_hints(url)
     store.runs.stopped = partial(hints.announce, Topic.CANCEL)
-    connection = Connection(store, hints, clock, _ids(), check, graph_limits=limits, kinds=kinds)
+    connection = AppConnection(store, hints, clock, _ids(), check, graph_limits=limits, kinds=kinds)
     try:
         await connection.keep_time()
     except BaseException:
@@ -169,10 +169,10 @@ async def open_connection(
 @contextmanager
 def connection_to(
     engine: Engine, check: Callable[[Definition], None], *, dag: DagSettings | None = None
-) -> Iterator[Connection]:
+) -> Iterator[AppConnection]:
     """The parts of an engine that runs in this loop. Who waits for a run of its worker is told at once."""
     limits = graph_limits(dag or DagSettings())
-    connection = Connection(
+    connection = AppConnection(
         engine.store,
         engine.hints,
         engine.clock,

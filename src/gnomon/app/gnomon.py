@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar, overload
 from weakref import WeakKeyDictionary
 
-from gnomon.app.connection import Connection, chosen_settings, connection_to, open_connection
+from gnomon.app.connection import AppConnection, chosen_settings, connection_to, open_connection
 from gnomon.app.jobs.declaration import Declaration, Seconds
 from gnomon.app.jobs.declared_job import DeclaredJob
 from gnomon.app.jobs.fixed_declarations import FixedDeclaring
@@ -61,7 +61,7 @@ class _Place:
     """What belongs to one event loop."""
 
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    connection: Connection | None = None
+    connection: AppConnection | None = None
 
 
 class Gnomon(DagDeclaring, FixedDeclaring):
@@ -81,7 +81,7 @@ class Gnomon(DagDeclaring, FixedDeclaring):
         self._database = database
         self._handler = FunctionHandler(HandlerSettings(), self.functions)
         self._places: WeakKeyDictionary[Loop, _Place] = WeakKeyDictionary()
-        self._in_charge: tuple[Loop, Connection] | None = None
+        self._in_charge: tuple[Loop, AppConnection] | None = None
 
     # Declaring -----------------------------------------------------------------------------------------
 
@@ -187,7 +187,7 @@ class Gnomon(DagDeclaring, FixedDeclaring):
         is_in_charge = self._in_charge is not None and self._in_charge[0] is loop
         return is_in_charge or (loop in self._places and self._places[loop].connection is not None)
 
-    async def connected(self) -> Connection:
+    async def connected(self) -> AppConnection:
         loop = asyncio.get_running_loop()
         if self._in_charge is not None and self._in_charge[0] is loop:
             connection = self._in_charge[1]
@@ -198,7 +198,7 @@ class Gnomon(DagDeclaring, FixedDeclaring):
         await connection.register_dags({name: dag.document for name, dag in self.dags.items()})
         return connection
 
-    async def _opened(self, loop: Loop) -> Connection:
+    async def _opened(self, loop: Loop) -> AppConnection:
         place = self._places.setdefault(loop, _Place())
         async with place.turn:
             if place.connection is None:
@@ -258,7 +258,7 @@ class Gnomon(DagDeclaring, FixedDeclaring):
                 await running
 
     @asynccontextmanager
-    async def attached(self, engine: Engine) -> AsyncIterator[Connection]:
+    async def attached(self, engine: Engine) -> AsyncIterator[AppConnection]:
         """Work through an engine that runs in this event loop, until the end of the block.
 
         The declared jobs are registered. Jobs that enqueue others do it by the engine's own connections.
@@ -268,7 +268,7 @@ class Gnomon(DagDeclaring, FixedDeclaring):
                 yield connection
 
     @asynccontextmanager
-    async def through(self, connection: Connection) -> AsyncIterator[Connection]:
+    async def through(self, connection: AppConnection) -> AsyncIterator[AppConnection]:
         before, self._in_charge = self._in_charge, (asyncio.get_running_loop(), connection)
         try:
             await self.connected()

@@ -10,7 +10,7 @@ from random import Random
 from gnomon.app.processes.opening import inspect, open_store
 from gnomon.client import Client
 from gnomon.client.access.keys import NewKey
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.access.keys import KeySource
 from gnomon.core.values.ids import IdSource
 from gnomon.engine.clock import StoreClock
@@ -31,7 +31,7 @@ async def key_in(
         clock = StoreClock(store.clock)
         await clock.learn()
         ids = IdSource(Random(secrets.randbits(128)))  # noqa: S311 - ids, no secrets.
-        keys = Client(Surroundings(store, clock, ids)).keys
+        keys = Client(ClientContext(store, clock, ids)).keys
         new = await keys.create(name, scopes, expires_at=expires_at, through=KeySource.DATABASE)
         return new, clock.now()
     finally:

@@ -32,8 +32,6 @@ COMMANDS = {
     "api": "gnomon.cli.commands.processes:api",
     "scheduler": "gnomon.cli.commands.processes:scheduler",
     "worker": "gnomon.cli.commands.processes:worker",
-    "sim": "gnomon.cli.sim:sim",
-    "check": "gnomon.cli.check:check",
     "doctor": "gnomon.cli.commands.doctor:doctor",
     "login": "gnomon.cli.commands.login:login",
     "apply": "gnomon.cli.commands.apply:apply",

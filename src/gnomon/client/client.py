@@ -9,11 +9,11 @@ from uuid import UUID
 
 from gnomon.client.access.keys import Keys
 from gnomon.client.access.tenants import Tenants
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.client.executions.dead_letters import DeadLetters
 from gnomon.client.executions.executions import Executions
 from gnomon.client.executions.explaining import Explaining
-from gnomon.client.executions.leases import Leases
+from gnomon.client.executions.leases import WorkerLeases
 from gnomon.client.jobs.calendars import Calendars
 from gnomon.client.jobs.jobs import Jobs
 from gnomon.client.operations.workers import Workers
@@ -27,7 +27,7 @@ from gnomon.store.protocols.workflows import WorkflowStore
 
 
 class Client:
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: ClientContext) -> None:
         self._surroundings = surroundings
         self.jobs = Jobs(surroundings)
         self.calendars = Calendars(surroundings)
@@ -38,7 +38,7 @@ class Client:
         self.dead_letters = DeadLetters(surroundings)
         self.explaining = Explaining(surroundings)
         self.keys = Keys(surroundings)
-        self.leases = Leases(surroundings)
+        self.leases = WorkerLeases(surroundings)
         self.tenants = Tenants(surroundings)
         self.workers = Workers(surroundings)
 

@@ -38,7 +38,7 @@ def call_now(call: Callable[..., None], *arguments: object) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ClientContext:
     """`check` refuses a payload that no handler could run; `announce` is called after a commit.
 
     `bells` ring when something was announced, here or elsewhere. What waits by `ends`, `bells` and `rooms`

@@ -21,7 +21,7 @@ _Seconds = Annotated[float, msgspec.Meta(ge=0, le=86_400)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10_000)]
 
 
-class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DummyPayload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sleep_seconds: _Seconds = 0
     steps: _Count = 0  # Checkpoints on the way; the next attempt goes on after the last one.
     log_lines: _Count = 0
@@ -30,7 +30,7 @@ class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     output: Any = None
 
 
-class CrashingPayload(Payload, frozen=True, forbid_unknown_fields=True):
+class CrashingPayload(DummyPayload, frozen=True, forbid_unknown_fields=True):
     crash: bool = False  # Ends the worker process as a crash would.
 
 
@@ -38,7 +38,7 @@ class DummyHandler:
     kind = "dummy"
 
     def __init__(self, settings: HandlerSettings) -> None:
-        self._form = CrashingPayload if os.environ.get(MAY_CRASH) == "on" else Payload
+        self._form = CrashingPayload if os.environ.get(MAY_CRASH) == "on" else DummyPayload
 
     def check(self, payload: JSON) -> None:
         read(payload, self._form)
@@ -56,7 +56,7 @@ class DummyHandler:
         return output
 
 
-async def _work(asked: Payload, context: Context) -> None:
+async def _work(asked: DummyPayload, context: Context) -> None:
     """Sleep in as many pieces as there are steps, and keep each step."""
     pieces = max(asked.steps, 1)
     for step in range(_steps_done(context.state), pieces):

@@ -20,7 +20,7 @@ CHUNK_BYTES = 64 * 1024
 LINES_AT_ONCE = 50  # Then the loop does something else: a line that is logged costs up to 0.1 ms.
 
 
-class Lines:
+class ScriptLines:
     """Splits bytes into lines, whatever the bytes are. Holds no more than one line of the log."""
 
     __slots__ = ("_left_out_bytes", "_line")
@@ -83,7 +83,7 @@ async def keep_lines(
     reader: asyncio.StreamReader, *, level: int, log: logging.Logger, budget: Budget
 ) -> None:
     """Log what comes, line by line, until it ends. Beyond the budget it is read and thrown away."""
-    lines = Lines()
+    lines = ScriptLines()
     while chunk := await reader.read(CHUNK_BYTES):
         if budget.is_spent:
             continue

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from gnomon.errors import SchedulerUnavailable, SchemaMismatch
-from gnomon.health.vitals import Facts
+from gnomon.health.vitals import VitalFacts
 
 # A scheduler fires within seconds of a due time; if one is older than this, none is at work.
 LAG_MAX = timedelta(seconds=30)
@@ -44,7 +44,7 @@ class Version(msgspec.Struct, kw_only=True):
     api: str = "v1"
 
 
-def readiness(facts: Facts, age: Age) -> Ready:
+def readiness(facts: VitalFacts, age: Age) -> Ready:
     """Of a process on a store that has answered. Raises SchedulerUnavailable."""
     lag = _lag(facts.next_due, facts.now)
     checks = {

@@ -30,13 +30,13 @@ METHODS = ("GET", "HEAD")
 JSON = "application/json"
 
 
-class Page(NamedTuple):
+class ProbePage(NamedTuple):
     body: bytes
     content_type: str = JSON
     status: int = HTTPStatus.OK
 
 
-Pages = Mapping[str, Callable[[], Awaitable[Page]]]
+Pages = Mapping[str, Callable[[], Awaitable[ProbePage]]]
 
 
 class _PageNotFound(NotFound):
@@ -94,7 +94,7 @@ class _Responder:
         writer.write(_head(page) + (b"" if method == "HEAD" else page.body))
         await writer.drain()
 
-    async def _page(self, method: str, path: str) -> Page:
+    async def _page(self, method: str, path: str) -> ProbePage:
         try:
             if path not in self._pages:
                 raise _PageNotFound(path[:100])
@@ -107,7 +107,7 @@ class _Responder:
             logger.exception("%s failed", path)
             return self._problem(GnomonError("internal error"))
 
-    def _problem(self, error: GnomonError) -> Page:
+    def _problem(self, error: GnomonError) -> ProbePage:
         """In the envelope of the API, and like there without what the database said."""
         is_store = isinstance(error, StoreError)
         if is_store:
@@ -118,10 +118,10 @@ class _Responder:
             "details": {} if is_store else error.details,
             "request_id": f"req_{self._random.getrandbits(64):016x}",
         }
-        return Page(msgspec.json.encode({"error": told}), status=error.http_status)
+        return ProbePage(msgspec.json.encode({"error": told}), status=error.http_status)
 
 
-def _head(page: Page) -> bytes:
+def _head(page: ProbePage) -> bytes:
     lines = [
         f"HTTP/1.1 {page.status} {HTTPStatus(page.status).phrase}",
         f"Content-Type: {page.content_type}",

@@ -16,7 +16,7 @@ PATIENCE_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class VitalFacts:
     now: datetime
     next_due: datetime | None
     schema: str | None  # Why the schema is not ours, if it is not.
@@ -33,11 +33,11 @@ class Vitals:
     schema: Callable[[], Awaitable[str | None]]
     # Of the services in this process: how long ago each got through a step. None: it has no such service.
     age: Callable[[str], timedelta | None] = lambda _: None
-    _facts: Facts | None = None
+    _facts: VitalFacts | None = None
     _looked_at: float = 0.0
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def look(self) -> Facts:
+    async def look(self) -> VitalFacts:
         """Raises StoreUnavailable."""
         async with self._turn:
             if self._facts is None or monotonic() - self._looked_at > REMEMBERED_SECONDS:
@@ -49,7 +49,7 @@ class Vitals:
                 self._looked_at = monotonic()
             return self._facts
 
-    async def _ask(self) -> Facts:
+    async def _ask(self) -> VitalFacts:
         told = await self.read_clock()
         offset = datetime.now(UTC) - told
-        return Facts(self.now(), await self.schedules.next_due(), await self.schema(), offset)
+        return VitalFacts(self.now(), await self.schedules.next_due(), await self.schema(), offset)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from gnomon.settings.kinds import INTERFACE, Maybe, Place, Seconds, Switch, Whole
+from gnomon.settings.kinds import INTERFACE, FilePath, Maybe, Seconds, Switch, Whole
 from gnomon.settings.table import setting
 
 
@@ -30,9 +30,9 @@ class ApiSettings:
         option="--port",
     )
     tls_certificate: Path | None = setting(
-        Maybe("off", Place()), None, "The certificate of the API, in PEM, with all that leads to its root."
+        Maybe("off", FilePath()), None, "The certificate of the API, in PEM, with all that leads to its root."
     )
-    tls_key: Path | None = setting(Maybe("off", Place()), None, "The private key of that certificate.")
+    tls_key: Path | None = setting(Maybe("off", FilePath()), None, "The private key of that certificate.")
     insecure: bool = setting(
         Switch(),
         False,

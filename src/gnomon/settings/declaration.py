@@ -19,12 +19,12 @@ from gnomon.settings.kinds import (
     INTERFACE,
     NAME,
     URL,
-    Address,
+    FilePath,
+    ListenAddress,
     Many,
     Maybe,
     Names,
     OneOf,
-    Place,
     Seconds,
     Secret,
     Switch,
@@ -185,7 +185,7 @@ class HandlerSettings:
         key="script.user",
     )
     script_folder: Path | None = setting(
-        Maybe("auto", Place()),
+        Maybe("auto", FilePath()),
         None,
         "Where scripts get their working folders. With auto: where the system keeps temporary files.",
         key="script.folder",
@@ -238,16 +238,16 @@ class HandlerSettings:
 @dataclass(frozen=True, slots=True)
 class Settings:
     config: Path = setting(
-        Place(),
+        FilePath(),
         Path(FILE_NAME),
         "The file with settings, in TOML. The default need not exist.",
         in_file=False,
     )
     data_folder: Path = setting(
-        Place(), HERE, "Where Gnomon keeps its files, unless told otherwise. It must exist."
+        FilePath(), HERE, "Where Gnomon keeps its files, unless told otherwise. It must exist."
     )
     database: str = setting(
-        Address(),
+        ListenAddress(),
         f"sqlite://{DATABASE_NAME}",
         "`postgresql://user@host/name`, `sqlite:///path/to/file`, or the path of a file.",
         also=("DATABASE_URL",),

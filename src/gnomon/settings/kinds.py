@@ -27,7 +27,7 @@ _KEY_AND_VALUE = re.compile(r"\s*[a-z_]+\s*=")  # host=... password=...
 _PASSWORD_IN_QUERY = re.compile(r"(?<=[?&]password=)[^&]*")
 
 
-class Kind(ABC, Generic[T]):
+class ValueKind(ABC, Generic[T]):
     """One kind of value. Options and the environment bring text; a file may bring what TOML knows."""
 
     @property
@@ -50,7 +50,7 @@ class Kind(ABC, Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Whole(Kind[int]):
+class Whole(ValueKind[int]):
     minimum: int
     maximum: int
 
@@ -70,7 +70,7 @@ class Whole(Kind[int]):
 
 
 @dataclass(frozen=True, slots=True)
-class Seconds(Kind[timedelta]):
+class Seconds(ValueKind[timedelta]):
     minimum: float
     maximum: float
 
@@ -92,7 +92,7 @@ class Seconds(Kind[timedelta]):
 
 
 @dataclass(frozen=True, slots=True)
-class Switch(Kind[bool]):
+class Switch(ValueKind[bool]):
     accepted = "on or off"
 
     def read(self, written: object) -> bool:
@@ -106,7 +106,7 @@ class Switch(Kind[bool]):
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf(Kind[E]):
+class OneOf(ValueKind[E]):
     words: type[E]
 
     @property
@@ -118,7 +118,7 @@ class OneOf(Kind[E]):
 
 
 @dataclass(frozen=True, slots=True)
-class Text(Kind[str]):
+class Text(ValueKind[str]):
     """A text in one line that a pattern fits, without blanks around it."""
 
     accepted: str
@@ -131,7 +131,7 @@ class Text(Kind[str]):
         return text
 
     def quote(self, written: object) -> str:
-        return Kind.quote(self, without_password(written) if isinstance(written, str) else written)
+        return ValueKind.quote(self, without_password(written) if isinstance(written, str) else written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ APP = Text("a module and what is in it, such as shop.jobs:app", re.compile(rf"{_
 
 
 @dataclass(frozen=True, slots=True)
-class Address(Kind[str]):
+class ListenAddress(ValueKind[str]):
     """The address of a database. Who opens it finds out what else is wrong with it."""
 
     accepted = "an address such as sqlite://gnomon.db or postgresql://user@host/name"
@@ -173,11 +173,11 @@ class Address(Kind[str]):
     def quote(self, written: object) -> str:
         if isinstance(written, str) and _KEY_AND_VALUE.match(written):
             return "a list of words and values, as libpq has it"
-        return Kind.quote(self, without_password(written) if isinstance(written, str) else written)
+        return ValueKind.quote(self, without_password(written) if isinstance(written, str) else written)
 
 
 @dataclass(frozen=True, slots=True)
-class Secret(Kind[str]):
+class Secret(ValueKind[str]):
     """A text that is never shown, not even in an error."""
 
     accepted: str
@@ -193,7 +193,7 @@ class Secret(Kind[str]):
 
 
 @dataclass(frozen=True, slots=True)
-class Place(Kind[Path]):
+class FilePath(ValueKind[Path]):
     """A file or a folder. A relative one is below the current folder."""
 
     accepted = "the path of a file or a folder"
@@ -206,10 +206,10 @@ class Place(Kind[Path]):
 
 
 @dataclass(frozen=True, slots=True)
-class Many(Kind[tuple[str, ...]]):
+class Many(ValueKind[tuple[str, ...]]):
     """Words with commas between them, or a list of TOML. What is written twice counts once."""
 
-    one: Kind[str]
+    one: ValueKind[str]
 
     @property
     def accepted(self) -> str:
@@ -227,7 +227,7 @@ class Many(Kind[tuple[str, ...]]):
 
 
 @dataclass(frozen=True, slots=True)
-class Names(Kind[frozenset[str]]):
+class Names(ValueKind[frozenset[str]]):
     """As Many, where the order says nothing."""
 
     at_least: int = 0
@@ -248,11 +248,11 @@ class Names(Kind[frozenset[str]]):
 
 
 @dataclass(frozen=True, slots=True)
-class Maybe(Kind[T | None]):
+class Maybe(ValueKind[T | None]):
     """A kind with a word for "nothing"."""
 
     word: str
-    kind: Kind[T]
+    kind: ValueKind[T]
 
     @property
     def accepted(self) -> str:

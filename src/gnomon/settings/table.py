@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, TypeVar
 
-from gnomon.settings.kinds import Kind
+from gnomon.settings.kinds import ValueKind
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ Derived = Callable[[Mapping[str, Any]], Any]
 class Said:
     """What a declaration says beside the name, the type and the default of its field."""
 
-    kind: Kind[Any]
+    kind: ValueKind[Any]
     meaning: str
     key: str | None = None  # Where it is not the name of the field.
     option: str | None = None  # Where it is not the key.
@@ -39,7 +39,7 @@ class Declared:
     """One row of the table: all there is to know about a setting."""
 
     key: str
-    kind: Kind[Any]
+    kind: ValueKind[Any]
     meaning: str
     option: str
     variables: tuple[str, ...]
@@ -59,7 +59,7 @@ class _Section:
     each: Callable[[Field[Any]], Said] | None
 
 
-def setting(kind: Kind[T], default: T | Callable[[], T], meaning: str, **more: Any) -> T:
+def setting(kind: ValueKind[T], default: T | Callable[[], T], meaning: str, **more: Any) -> T:
     """A field of a dataclass that is a setting. `more` are the other fields of Said."""
     metadata = {_SAID: Said(kind, meaning, **more)}
     made: T = (

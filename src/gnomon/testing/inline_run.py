@@ -12,7 +12,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from gnomon.app.connection import Connection
+from gnomon.app.connection import AppConnection
 from gnomon.app.gnomon import Gnomon
 from gnomon.app.jobs.calls import duration
 from gnomon.app.jobs.fixed_job import FixedJob
@@ -223,7 +223,7 @@ class Inline:
 
 
 @dataclass
-class _InlineConnection(Connection):
+class _InlineConnection(AppConnection):
     run: Inline | None = None
 
     async def enqueue_in(self, theirs: object, asks: Sequence[Ask]) -> Sequence[Enqueued]:

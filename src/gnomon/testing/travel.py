@@ -1,6 +1,6 @@
 """The jobs of an app from one date to another in virtual time, with trouble where a test wants it.
 
-A trip is a simulated world (see testing/sim) whose jobs are the app's own: production scheduler, worker and
+A trip is a virtual world (see testing/virtual) whose jobs are the app's own: production scheduler, worker and
 store, in an event loop that never waits.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Self, cast
 
-from gnomon.app.connection import Connection
+from gnomon.app.connection import AppConnection
 from gnomon.app.gnomon import Gnomon
 from gnomon.app.jobs.calls import duration
 from gnomon.app.jobs.fixed_job import FixedJob
@@ -30,13 +30,15 @@ from gnomon.handlers.python.handler import FunctionHandler
 from gnomon.handlers.registry import Registry
 from gnomon.settings import HandlerSettings
 from gnomon.store.databases.hints import LocalHints
+from gnomon.store.databases.one_thread import Here
+from gnomon.store.databases.sqlite import SqliteDatabase
+from gnomon.store.databases.sqlite_connection import MEMORY
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing.firing import RUNS_MAX, Named, Quiet, check_limit, names_of, too_many
-from gnomon.testing.sim.network import Line, RemoteStore
-from gnomon.testing.sim.node import Boot
-from gnomon.testing.sim.scenario import Fault, FaultKind, NodeSpec, Role, Scenario
-from gnomon.testing.sim.world import World
 from gnomon.testing.stubs import stub_handlers
+from gnomon.testing.virtual.network import Line, Network, RemoteStore
+from gnomon.testing.virtual.node import Boot, Machine, VirtualNode
+from gnomon.testing.virtual.world import Outage, VirtualWorld
 from gnomon.testing.watched import Call, Watched, When, in_the_loop
 
 Duration = timedelta | float
@@ -89,14 +91,14 @@ class TimeTravel:
         self._app = app
         self._start = start
         self._seed = seed
-        self._nodes = (
-            NodeSpec(name="scheduler", role=Role.SCHEDULER, latency=LATENCY),
+        self._machines = (
+            Machine(name="scheduler", latency=LATENCY, schedules=True),
             *(
-                NodeSpec(name=f"worker-{number}", role=Role.WORKER, latency=LATENCY, slots=slots)
+                Machine(name=f"worker-{number}", latency=LATENCY, slots=slots)
                 for number in range(1, workers + 1)
             ),
         )
-        self._faults: list[Fault] = []
+        self._outages: list[Outage] = []
         self._crashes: dict[int, When] = {}
         self._crash_lasts = timedelta(seconds=5)
 
@@ -115,9 +117,7 @@ class TimeTravel:
     def drop_store(self, *, at: datetime | Duration, lasts: Duration = 30.0) -> Self:
         """Nobody reaches the store from `at`, an instant or a time after the start, for so long."""
         seconds = (duration(lasts, field="lasts") or timedelta(0)).total_seconds()
-        number = len(self._faults) + 1
-        fault = Fault(number=number, kind=FaultKind.RESTART, at=self._after_start(at, "at"), seconds=seconds)
-        self._faults.append(fault)
+        self._outages.append(Outage(self._after_start(at, "at"), seconds))
         return self
 
     def run(self, *, until: datetime | Duration) -> Journey:
@@ -132,18 +132,15 @@ class TimeTravel:
                 "a journey has an event loop of its own, and one runs here already. "
                 "Use await asyncio.to_thread(trip.run, until=...).",
             )
-        seconds = self._after_start(until, "until")
-        scenario = Scenario(
+        plan = _Plan(self._after_start(until, "until"), self._outages, self._crashes, self._rules)
+        return _Trip(
+            self._app,
+            plan,
+            self._machines,
             seed=self._seed,
             start=self._start,
-            seconds=seconds,
-            healed_at=seconds,
-            nodes=self._nodes,
-            jobs=(),
-            faults=tuple(self._faults),
-            crash_restarts_in=self._crash_lasts.total_seconds(),
-        )
-        return _Trip(scenario, self._app, self._crashes, self._rules).travel()
+            crash_lasts=self._crash_lasts.total_seconds(),
+        ).travel()
 
     def _after_start(self, at: datetime | Duration, name: str) -> float:
         if isinstance(at, datetime):
@@ -162,45 +159,74 @@ class _Rules:
     stubs: Mapping[FixedJob | str, Any]
 
 
-class _Trip(World):
-    def __init__(self, scenario: Scenario, app: Gnomon, crashes: dict[int, When], rules: _Rules) -> None:
-        super().__init__(scenario)
-        self._rules = rules
-        self._stubs = stub_handlers(app, rules.stubs)
-        self.crashes = crashes
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    seconds: float  # From the start to the end.
+    outages: Sequence[Outage]
+    crashes: dict[int, When]
+    rules: _Rules
+
+
+class _Trip(VirtualWorld[VirtualNode]):
+    def __init__(
+        self,
+        app: Gnomon,
+        plan: _Plan,
+        machines: Sequence[Machine],
+        *,
+        seed: int,
+        start: datetime,
+        crash_lasts: float,
+    ) -> None:
+        super().__init__(machines, seed=seed, start=start, crash_lasts=crash_lasts)
+        self._app = app
+        self._plan = plan
+        self._stubs = stub_handlers(app, plan.rules.stubs)
+        self._functions = in_the_loop(app.functions)
+        self.crashes = plan.crashes
         self.calls: list[Call] = []
         self.job_names: dict[JobId, str] = {}
-        self._app = app
-        self._functions = in_the_loop(app.functions)
 
     def travel(self) -> Journey:
-        story = self.run()
-        if story.bugs:
-            raise AssertionError("Something of Gnomon itself failed on the way:\n" + "\n".join(story.bugs))
-        return Journey(sorted(story.runs, key=lambda run: run.id), self.calls, self.job_names)
+        runs, bugs = self.live(self._travel())
+        if bugs:
+            raise AssertionError("Something of Gnomon itself failed on the way:\n" + "\n".join(bugs))
+        return Journey(sorted(runs, key=lambda run: run.id), self.calls, self.job_names)
+
+    async def _travel(self) -> tuple[list[Execution], list[str]]:
+        await self.found(SqliteDatabase(MEMORY, hands=Here))
+        self.network = Network(self.loop, now=self.now)
+        async with self._settled():
+            runs = await self._until_full()
+        # A copy: at the end of the world everything is cancelled, and some of that may be logged.
+        return runs, list(self.watch.bugs)
 
     def handlers(self, boot: Boot) -> Registry:
         functions = FunctionHandler(HandlerSettings(), self._functions)
         known: Sequence[Handler] = [functions, *self._stubs]
         return Registry([Watched(self, boot, handler) for handler in known])
 
-    def has_workflows(self) -> bool:
-        return bool(self._app.dags)
-
     def called(self, call: Call) -> None:
         self.calls.append(call)
-        if len(self.calls) > self._rules.limit and not self._full.done():
+        if len(self.calls) > self._plan.rules.limit and not self._full.done():
             runs = Counter(one.job for one in self.calls)
-            self._full.set_exception(too_many(self._rules.limit, runs, now=self.now()))
+            self._full.set_exception(too_many(self._plan.rules.limit, runs, now=self.now()))
 
-    async def _years(self) -> list[Execution]:
+    async def _until_full(self) -> list[Execution]:
         """Until the end, or until there were too many calls."""
-        years = asyncio.ensure_future(super()._years())
+        years = asyncio.ensure_future(self._years())
         first: list[asyncio.Future[Any]] = [years, self._full]
         await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
         if self._full.done():
             self._full.result()
         return await years
+
+    async def _years(self) -> list[Execution]:
+        self.populate(VirtualNode(self, machine) for machine in self.machines)
+        self.schedule(self._plan.outages)
+        await asyncio.sleep(self._plan.seconds - self.loop.time())
+        self.is_over = True
+        return await self.kept()
 
     @asynccontextmanager
     async def _settled(self) -> AsyncIterator[None]:
@@ -208,11 +234,11 @@ class _Trip(World):
         line = Line("app/1", SqlStore(self.database), self.chance.fork("net:app"), LATENCY)
         store = cast("SqlStore", RemoteStore(self.network, line))
         ids = IdSource(self.chance.fork("ids:app"))
-        connection = Connection(store, LocalHints(), _TrueTime(self.now), ids, self._app.check)
+        connection = AppConnection(store, LocalHints(), _TrueTime(self.now), ids, self._app.check)
         self._full: asyncio.Future[None] = self.loop.create_future()
         async with self._app.through(connection):
-            if self._rules.only is not None:
-                await Quiet(connection.client).silence(self._app, self._rules.only)
+            if self._plan.rules.only is not None:
+                await Quiet(connection.client).silence(self._app, self._plan.rules.only)
             skipping = asyncio.create_task(self._skip_idle_hours())
             yield
             skipping.cancel()
@@ -240,9 +266,9 @@ class _Trip(World):
         if next_due is not None:
             times.append(next_due)
         now = self.loop.time()
-        to_come = [fault.at for fault in self.scenario.faults if fault.at + fault.seconds > now]
-        seconds = [(at - self.scenario.start).total_seconds() for at in times]
-        return min([*seconds, *to_come, self.scenario.seconds])
+        to_come = [one.at for one in self._plan.outages if one.at + one.seconds > now]
+        seconds = [(at - self.start).total_seconds() for at in times]
+        return min([*seconds, *to_come, self._plan.seconds])
 
     async def _page(self, status: ExecutionStatus) -> Page[Execution]:
         return await self.store.executions.page(

@@ -13,8 +13,8 @@ from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.values.document import JSON
 from gnomon.handlers.base import Closing, Context, Handler
 from gnomon.handlers.python.functions import Functions
-from gnomon.testing.sim.node import Boot
 from gnomon.testing.stubs import job_name
+from gnomon.testing.virtual.node import Boot
 
 When = Literal["before", "after"]
 

@@ -12,7 +12,7 @@ from gnomon.cli.files.plan import Manifest, perform, plan_of
 from gnomon.cli.files.steps import Action
 from gnomon.cli.output.terminal import yaml_text
 from gnomon.client.remote.server import Server
-from gnomon.client.remote.wire import Address
+from gnomon.client.remote.wire import ServerAddress
 from gnomon.errors import ServerRefused
 from tests.acceptance.cli.conftest import Desk
 from tests.acceptance.test_api import first_key, node
@@ -106,7 +106,7 @@ def test_a_workflow_that_changed_after_the_plan_was_made_is_not_pruned(desk: Des
     write(desk, {"owner": "seen", "workflows": [{"name": "seen", "tasks": [LOAD]}]})
     desk("apply", "-f", "all.yaml", "--yes")
 
-    with Server(Address(desk.url, desk.key)) as server:
+    with Server(ServerAddress(desk.url, desk.key)) as server:
         steps = plan_of(server, Manifest("seen", []), adopt=False, prune=True)
         assert [(step.action, step.name) for step in steps] == [(Action.PRUNE, "seen")]
         desk("dag", "pause", "seen")

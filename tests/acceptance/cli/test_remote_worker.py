@@ -16,7 +16,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from gnomon.client.remote.wire import Address
+from gnomon.client.remote.wire import ServerAddress
 from gnomon.client.remote.work_store import RemoteStore
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import ClaimRequest, Leased
@@ -111,7 +111,7 @@ def test_it_outlives_the_death_of_its_server(tmp_path: Path) -> None:
 
 @asynccontextmanager
 async def remote(desk: Desk, name: str) -> AsyncIterator[tuple[RemoteStore, ClaimRequest]]:
-    store = RemoteStore(Address(desk.url, desk.key), WorkerId(name))
+    store = RemoteStore(ServerAddress(desk.url, desk.key), WorkerId(name))
     registration = Registration(WorkerId(name), uuid4(), "here", 5, frozenset({"elsewhere"}))
     try:
         assert await store.workers.introduce(registration) > timedelta(0)

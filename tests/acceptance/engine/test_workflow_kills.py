@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from gnomon.client import Client
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.runs.run import RunId
 from gnomon.core.runs.state import RunStatus
@@ -22,7 +22,7 @@ AFTER = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"]}
 async def test_runs_survive_the_death_of_everything(cluster: Cluster) -> None:
     clock = StoreClock(cluster.store.clock)
     await clock.learn()
-    client = Client(Surroundings(cluster.store, clock, cluster.ids))
+    client = Client(ClientContext(cluster.store, clock, cluster.ids))
     payload: JSON = {"function": "touch", "arguments": {"sink": str(cluster.sink), "seconds": 0.05}}
     tasks: list[JSON] = [
         {"name": name, "kind": "python", "payload": payload, "depends_on": [*after], "max_retries": 9}

@@ -26,7 +26,7 @@ from gnomon.core.executions.lease import Claim, ClaimRequest, Leased, Offer, Ren
 from gnomon.core.executions.lifecycle import Change
 from gnomon.core.executions.records import DeadLetter, ExecutionFilter, Page, Redrive
 from gnomon.core.executions.suspects import PATIENCE
-from gnomon.core.explain.executions import Place
+from gnomon.core.explain.executions import QueuePlace
 from gnomon.core.jobs.job import Job, JobId
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.ids import EPOCH, first_id_of
@@ -165,13 +165,13 @@ class ModelExecutions:
             if attempt.claim == claim.number
         }
 
-    async def place(self, tenant_id: TenantId, execution_id: ExecutionId) -> Place | None:
+    async def place(self, tenant_id: TenantId, execution_id: ExecutionId) -> QueuePlace | None:
         run = self.state.runs.get(execution_id)
         if run is None or run.tenant_id != tenant_id or not run.is_waiting:
             return None
         return gates.place(self.state, run)
 
-    async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
+    async def ahead(self, place: QueuePlace, offer: Offer, *, now: datetime, limit: int) -> int:
         own = (-place.priority, place.due, place.execution_id)
         ready = [run for run in self.state.runs.values() if run.is_ready and run.due <= now]
         turn = self.state.limited(self.state.runs[place.execution_id])

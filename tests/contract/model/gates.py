@@ -7,7 +7,7 @@ from datetime import datetime
 
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, Trigger, WaitsFor
 from gnomon.core.executions.gates import gate, is_counted, last_gate, slots
-from gnomon.core.explain.executions import Needed, Place
+from gnomon.core.explain.executions import Needed, QueuePlace
 from gnomon.core.jobs.job import Job, JobId, Revision
 from tests.contract.model.state import Run, State
 
@@ -103,11 +103,11 @@ def _taken(state: State, job: Job) -> int:
     )
 
 
-def place(state: State, run: Run) -> Place:
+def place(state: State, run: Run) -> QueuePlace:
     """How a run that waits stands, and what its gate still wants."""
     job = state.jobs[run.job_id]
     unmet = [one for one in sorted(job.dependencies) if not _has_completed(state, one, run.newer_than)]
-    return Place(
+    return QueuePlace(
         execution_id=run.id,
         lane=run.lane,
         priority=run.priority,

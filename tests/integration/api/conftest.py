@@ -15,7 +15,7 @@ import pytest
 from gnomon.api import Api, application
 from gnomon.app import open_database
 from gnomon.client import Client, Ends
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.client.executions.ends import Bells
 from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant, TenantId
 from gnomon.core.executions.execution import WorkerId
@@ -66,7 +66,7 @@ class Office:
     @property
     def client(self) -> Client:
         return Client(
-            Surroundings(
+            ClientContext(
                 self.store,
                 self.clock,
                 self.ids,

@@ -19,7 +19,7 @@ from gnomon.app.processes.probes import probes_of
 from gnomon.app.processes.process import Role, running_engine
 from gnomon.errors import InvalidInput, StoreUnavailable
 from gnomon.health import responder
-from gnomon.health.responder import Page, responding
+from gnomon.health.responder import ProbePage, responding
 from gnomon.settings import HealthSettings, Settings
 from gnomon.store.schema.migrations import migrate
 from gnomon.testing import ManualClock
@@ -75,15 +75,15 @@ async def test_what_it_does_not_have_is_refused_in_the_envelope(probes: httpx.As
     assert (head.status_code, head.content) == (200, b"")
 
 
-async def page() -> Page:
-    return Page(b"{}")
+async def page() -> ProbePage:
+    return ProbePage(b"{}")
 
 
-async def broken() -> Page:
+async def broken() -> ProbePage:
     raise StoreUnavailable("SQLite: /srv/gnomon.db: disk I/O error")
 
 
-async def bug() -> Page:
+async def bug() -> ProbePage:
     raise ZeroDivisionError
 
 

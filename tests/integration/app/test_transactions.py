@@ -18,6 +18,7 @@ from gnomon.app.jobs.run import Run
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.errors import ExecutionNotFound
 from gnomon.store.databases import statements
+from gnomon.store.databases.hints import Topic
 from tests.conftest import MakeDatabase
 from tests.integration.app.shop import make_app
 
@@ -157,6 +158,8 @@ async def test_no_hint_is_sent_inside_the_transaction(app: Gnomon, server: str) 
     told = asyncio.Event()
 
     def hear(*said: object) -> None:
+        if said[-1] == Topic.SCHEDULE:
+            return  # The job of the app was made just before, and that may be heard late.
         heard.append(said)
         told.set()
 

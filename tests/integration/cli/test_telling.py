@@ -10,7 +10,7 @@ import pytest
 
 from gnomon.cli.output.narration import LINES_MAX, WINDOW, Nameless, Teller, telling
 from gnomon.client import Client
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.client.workflows.places import TaskLookup
 from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.records import JobFilter, Page
@@ -63,7 +63,7 @@ async def test_lines_about_a_task_of_a_workflow_name_the_task(
     ada = rig.worker(speaks)
     tasks: list[JSON] = [{"name": "load", "kind": "test"}]
     async with telling(ada.telemetry, rig.store.jobs, rig.clock, tasks=TaskLookup(rig.store)):
-        client = Client(Surroundings(rig.store, rig.clock, rig.ids))
+        client = Client(ClientContext(rig.store, rig.clock, rig.ids))
         dag = await client.dags.create({"name": "flow", "tasks": tasks})
         await client.dags.trigger(dag.job.id)
         await ada.work()

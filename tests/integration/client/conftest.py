@@ -11,7 +11,7 @@ import pytest
 
 from gnomon.app import open_database
 from gnomon.client import Client, Ends
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import ClaimRequest, Leased
 from gnomon.core.executions.lifecycle import Outcome, after
@@ -46,7 +46,7 @@ class Office:
     @property
     def client(self) -> Client:
         return Client(
-            Surroundings(
+            ClientContext(
                 self.store, self.clock, self.ids, check=check, announce=self.told.append, ends=self.ends
             )
         )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gnomon.app import open_database, open_store
 from gnomon.client import Ask, Client, Draft
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant
 from gnomon.core.executions.execution import ExecutionId, WorkerId
 from gnomon.core.executions.lease import ClaimRequest
@@ -205,7 +205,7 @@ async def _compare(template: Path, world: dict) -> None:  # type: ignore[type-ar
     shutil.copyfile(template, path)
     store = await open_store(f"sqlite://{path}", rescan=timedelta(0))
     clock, ids = ManualClock(), IdSource(Random(1))
-    client = Client(Surroundings(store, clock, ids))
+    client = Client(ClientContext(store, clock, ids))
     await _build(store, client, clock, ids, world)
     executions = (await client.executions.list(limit=1000)).items
     unhindered = {one.id for one in executions if not (await client.explaining.execution(one.id)).reasons}

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from gnomon.client import Ask, Client, Draft
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.client.executions import leases
 from gnomon.client.executions.ends import Bells
-from gnomon.client.executions.leases import Ending
+from gnomon.client.executions.leases import LeaseEnd
 from gnomon.core.executions.execution import ExecutionStatus, Failure, WorkerId
 from gnomon.core.executions.lease import ClaimRequest, Leased
 from gnomon.core.executions.lifecycle import Failed
@@ -32,7 +32,7 @@ async def client(office: Office, monkeypatch: pytest.MonkeyPatch) -> Client:
     monkeypatch.setattr(leases, "LOOK_AGAIN", timedelta(hours=1))
     clock, bells = StoreClock(office.store.clock), Bells()
     await clock.learn()
-    return Client(Surroundings(office.store, clock, office.ids, announce=bells.ring, bells=bells))
+    return Client(ClientContext(office.store, clock, office.ids, announce=bells.ring, bells=bells))
 
 
 def request(office: Office) -> ClaimRequest:
@@ -77,14 +77,14 @@ async def test_it_gets_a_retry_when_the_backoff_is_over(office: Office, client: 
     await asyncio.sleep(0)
 
     async with asyncio.timeout(30):
-        failed = Ending(first.leased.claim, Failed(Failure("oops", "no")))
+        failed = LeaseEnd(first.leased.claim, Failed(Failure("oops", "no")))
         await client.leases.complete(WorkerId("ada"), [failed])
         [again] = await waiting
     assert again.leased.claim.number == 2
 
 
 async def test_nothing_is_claimed_while_the_schema_does_not_fit(office: Office) -> None:
-    own = Surroundings(office.store, office.clock, office.ids, misfit=lambda: "The schema is too new.")
+    own = ClientContext(office.store, office.clock, office.ids, misfit=lambda: "The schema is too new.")
     job = await office.client.jobs.create(Draft("late", Definition("report")))
     run = await office.client.executions.enqueue(Ask(job.id))
 

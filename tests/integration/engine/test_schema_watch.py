@@ -15,10 +15,10 @@ from gnomon.engine.node import Node
 from gnomon.engine.schema_watch import AGAIN, EVERY, SchemaWatch
 from gnomon.engine.service import Wakeup
 from gnomon.handlers.base import Context
-from gnomon.store.schema.migrations import Kind, Migration, refusal
+from gnomon.store.schema.migrations import Migration, MigrationKind, refusal
 from tests.integration.engine.rig import Rig
 
-LATER = Migration(9999, "later", Kind.CONTRACT, "SELECT 1;")
+LATER = Migration(9999, "later", MigrationKind.CONTRACT, "SELECT 1;")
 
 
 async def done(context: Context) -> JSON:

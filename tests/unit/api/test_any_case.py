@@ -20,9 +20,9 @@ from gnomon.core.values.choices import Choice
 from gnomon.core.workflows.forms import Strict
 from gnomon.errors import InvalidInput
 from gnomon.handlers.http.handler import HttpHandler
-from gnomon.handlers.http.payload import Payload as HttpPayload
+from gnomon.handlers.http.payload import HttpPayload
 from gnomon.handlers.python.functions import Isolation
-from gnomon.handlers.script.payload import Payload as ScriptPayload
+from gnomon.handlers.script.payload import ScriptPayload
 from gnomon.settings import HandlerSettings
 
 NOON = "2030-01-01T12:00:00Z"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gnomon.cli.files.crontab import Entry, read_crontab
+from gnomon.cli.files.crontab import CrontabEntry, read_crontab
 
 
-def read(text: str, *, has_user: bool = False) -> list[Entry]:
+def read(text: str, *, has_user: bool = False) -> list[CrontabEntry]:
     return list(read_crontab(text, timezone="Europe/Berlin", has_user=has_user))
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from gnomon.cli.commands.apply import _show, changes_between
 from gnomon.cli.commands.runs import _tell
-from gnomon.cli.files.steps import Action, Step
+from gnomon.cli.files.steps import Action, PlanStep
 from gnomon.cli.output.exits import line
 from gnomon.cli.output.graphs import graph_of, mermaid_of, svg_of
 from gnomon.cli.output.tables import CELL_LENGTH_MIN, Output, _layout, _short_time, show_many, show_one
@@ -67,7 +67,7 @@ def test_programs_get_the_same_value_without_a_character_that_steers_a_terminal(
 def test_a_log_line_and_a_plan_show_escapes_and_stay_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     _tell({"at": "2026-01-01T00:00:00Z", "level": "info", "message": f"{NASTY}\rx"}, Output.TABLE)
     _tell({"at": "2026-01-01T00:00:00Z", "level": "info", "message": NASTY}, Output.JSON)
-    steps = [Step(Action.CHANGE, NASTY, changes={"payload": (NASTY, {"x": NASTY})}, fires_added=[NASTY])]
+    steps = [PlanStep(Action.CHANGE, NASTY, changes={"payload": (NASTY, {"x": NASTY})}, fires_added=[NASTY])]
     _show(Talk(cast("Server", None), Output.TABLE), steps)
     shown = capsys.readouterr().out
     assert visible(shown) == shown

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 import pytest
 
 from gnomon.errors import InvalidInput
-from gnomon.handlers.http.addresses import Allowed, why_forbidden
+from gnomon.handlers.http.addresses import AllowedAddresses, why_forbidden
 
 # The first and the last address of each network in the IANA special-purpose registries that is not global,
 # and the values that `ipaddress` of some Python releases calls global.
@@ -35,7 +35,7 @@ def test_what_is_public_is_not(text: str) -> None:
 
 
 def test_an_operator_allows_addresses_networks_and_hosts() -> None:
-    allowed = Allowed(["127.0.0.1", "10.0.0.0/8", "fd00::/8", "Internal.Example", "*.corp.example"])
+    allowed = AllowedAddresses(["127.0.0.1", "10.0.0.0/8", "fd00::/8", "Internal.Example", "*.corp.example"])
     assert allowed.address(ip_address("127.0.0.1"))
     assert allowed.address(ip_address("10.9.8.7"))
     assert allowed.address(ip_address("fd00::1"))
@@ -51,4 +51,4 @@ def test_an_operator_allows_addresses_networks_and_hosts() -> None:
 @pytest.mark.parametrize("entry", ["", "10.0.0.1/8", "10.0.0", "http://x", "a b", "*", "x/y"])
 def test_an_entry_that_cannot_be_read_is_refused(entry: str) -> None:
     with pytest.raises(InvalidInput):
-        Allowed([entry])
+        AllowedAddresses([entry])

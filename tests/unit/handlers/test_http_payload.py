@@ -9,7 +9,7 @@ import pytest
 from gnomon.core.values.document import JSON, Document
 from gnomon.core.values.limits import RESULT_BYTES_MAX
 from gnomon.errors import InvalidInput
-from gnomon.handlers.http.answer import Answer
+from gnomon.handlers.http.answer import HttpAnswer
 from gnomon.handlers.http.guard import target_of
 from gnomon.handlers.http.handler import HttpHandler
 from gnomon.settings import HandlerSettings
@@ -128,9 +128,9 @@ def test_a_full_payload_is_taken() -> None:
     )
 
 
-def answer(body: bytes = b"", *, truncated: bool = False, **headers: str) -> Answer:
+def answer(body: bytes = b"", *, truncated: bool = False, **headers: str) -> HttpAnswer:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Answer(200, named, body, truncated)
+    return HttpAnswer(200, named, body, truncated)
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from itertools import chain
 import pytest
 
 from gnomon.core.values.limits import LOG_LINE_BYTES_MAX
-from gnomon.handlers.lines import LINES_AT_ONCE, Budget, Lines, keep_lines
+from gnomon.handlers.lines import LINES_AT_ONCE, Budget, ScriptLines, keep_lines
 
 
 def lines_of(*chunks: bytes) -> list[str]:
-    lines = Lines()
+    lines = ScriptLines()
     return [*chain.from_iterable(lines.feed(chunk) for chunk in chunks), *lines.end()]
 
 

@@ -43,7 +43,7 @@ from gnomon.api.resources.workers import own_worker
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.encoded import InParts, in_parts
 from gnomon.api.serving.policy import WORKS
-from gnomon.client.executions.leases import Ending
+from gnomon.client.executions.leases import LeaseEnd
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import ClaimRequest
 from gnomon.core.executions.records import Checkpoint
@@ -150,8 +150,8 @@ async def _own(worker_id: str, request: Call) -> Registration:
     return await own_worker(_named(worker_id), request)
 
 
-def _ending(one: Completion) -> Ending:
-    return Ending(claim_of(one), outcome_of(one), one.wait_is_drawn and one.retry_after_seconds is not None)
+def _ending(one: Completion) -> LeaseEnd:
+    return LeaseEnd(claim_of(one), outcome_of(one), one.wait_is_drawn and one.retry_after_seconds is not None)
 
 
 def _checkpoint(one: CheckpointOne, *, now: datetime) -> Checkpoint:

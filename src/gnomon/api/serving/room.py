@@ -24,7 +24,7 @@ READ_AT_ONCE = 8
 LONG_READ_AT_ONCE = 2
 
 
-class Room:
+class AnswerRoom:
     """For one loop. `bytes_per_key` None: no limit. One answer may be larger than that."""
 
     def __init__(self, bytes_per_key: int | None, *, at_once: int) -> None:
@@ -77,7 +77,7 @@ class Room:
 class Measured:
     """The middleware around routes whose answers may be large: pages and whole workflows."""
 
-    def __init__(self, app: ASGIApp, *, room: Room) -> None:
+    def __init__(self, app: ASGIApp, *, room: AnswerRoom) -> None:
         self._app = app
         self._room = room
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from gnomon.app.jobs.calls import RUN_OPTIONS
-from gnomon.app.jobs.job_call import SCHEDULE_OPTIONS, Call, Connector
+from gnomon.app.jobs.job_call import SCHEDULE_OPTIONS, JobCall, JobConnector
 from gnomon.app.jobs.run import Run
 from gnomon.app.workflows.sketch import TaskOptions
 from gnomon.app.workflows.task_call import JobTask
@@ -23,14 +23,14 @@ class DeclaredJob(ABC, Generic[Result]):
     """`definition` is what it comes to in the store, `returns` the type of its results."""
 
     def __init__(
-        self, app: Connector, name: str, definition: Definition, tags: Collection[str], returns: Any
+        self, app: JobConnector, name: str, definition: Definition, tags: Collection[str], returns: Any
     ) -> None:
         self.name = name
         self.definition = definition
         self.tags = frozenset(tags)
         self.returns = returns
         self._app = app
-        self._plain: Call[Result] = Call(self, app, {})
+        self._plain: JobCall[Result] = JobCall(self, app, {})
 
     def __repr__(self) -> str:
         return f"<job {self.name}>"
@@ -82,13 +82,13 @@ class DeclaredJob(ABC, Generic[Result]):
 
     # Runs and schedules --------------------------------------------------------------------------------
 
-    def options(self, **options: Any) -> Call[Result]:
+    def options(self, **options: Any) -> JobCall[Result]:
         """Options of runs and schedules, apart from the arguments: for a job that uses their names."""
         known = RUN_OPTIONS | SCHEDULE_OPTIONS
         for name in options:
             if name not in known:
                 raise InvalidInput(name, f"is no option; there are {', '.join(sorted(known))}.")
-        return Call(self, self._app, options)
+        return JobCall(self, self._app, options)
 
     async def enqueue(self, **arguments: Any) -> Run[Result]:
         """Ask for a run with these arguments. Raises InvalidInput that names the one that does not fit.

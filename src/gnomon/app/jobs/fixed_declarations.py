@@ -12,11 +12,11 @@ import msgspec
 from gnomon.app.jobs.declaration import Declaration, JobOptions
 from gnomon.app.jobs.fixed_job import FixedJob
 from gnomon.app.jobs.fixed_work import FixedWork, http_work, script_work
-from gnomon.app.jobs.job_call import Connector
+from gnomon.app.jobs.job_call import JobConnector
 from gnomon.errors import GnomonError
 
 
-class FixedDeclaring(Connector):
+class FixedDeclaring(JobConnector):
     """Jobs that call no function of the app."""
 
     @abstractmethod

@@ -13,7 +13,7 @@ from gnomon.app.jobs.calls import plain
 from gnomon.app.jobs.declaration import Declaration
 from gnomon.app.jobs.declared_job import DeclaredJob
 from gnomon.app.jobs.fixed_work import FixedWork
-from gnomon.app.jobs.job_call import Connector
+from gnomon.app.jobs.job_call import JobConnector
 from gnomon.app.workflows.sketch import DRAWING
 from gnomon.core.values.document import JSON, Document
 from gnomon.core.workflows.references import escaped
@@ -23,7 +23,7 @@ from gnomon.errors import InvalidInput
 class FixedJob(DeclaredJob[Any]):
     """What `app.http_job` and `app.script_job` make. A run of it returns JSON."""
 
-    def __init__(self, app: Connector, name: str, work: FixedWork, declaration: Declaration) -> None:
+    def __init__(self, app: JobConnector, name: str, work: FixedWork, declaration: Declaration) -> None:
         self.work = work
         definition = declaration.definition(work.kind, Document.of(dict(work.payload), field="payload"))
         super().__init__(app, name, definition, declaration.tags, Any)

@@ -137,7 +137,7 @@ def check_payload(kind: str, payload: JSON) -> None:
     # Loaded when they are needed: most apps declare neither.
     if kind == HTTP:
         from gnomon.handlers.http.guard import BadUrl, target_of
-        from gnomon.handlers.http.payload import Payload as HttpPayload
+        from gnomon.handlers.http.payload import HttpPayload
 
         asked = read(payload, HttpPayload)
         asked.check()
@@ -146,6 +146,6 @@ def check_payload(kind: str, payload: JSON) -> None:
         except BadUrl as error:
             raise InvalidInput("payload.url", str(error)) from None
     elif kind == SCRIPT:
-        from gnomon.handlers.script.payload import Payload as ScriptPayload
+        from gnomon.handlers.script.payload import ScriptPayload
 
         read(payload, ScriptPayload).check()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar
 
-from gnomon.app.connection import Connection
+from gnomon.app.connection import AppConnection
 from gnomon.app.jobs.calls import RUN_OPTIONS, RunOptions, as_input
 from gnomon.app.jobs.declaration import WHEN_OPTIONS, When, name_of
 from gnomon.app.jobs.run import Run
@@ -25,13 +25,13 @@ Result = TypeVar("Result")
 SCHEDULE_OPTIONS = WHEN_OPTIONS | {"name"}
 
 
-class Connector(Protocol):
+class JobConnector(Protocol):
     """What a job needs of its app."""
 
     @property
     def is_connected(self) -> bool: ...
 
-    async def connected(self) -> Connection: ...
+    async def connected(self) -> AppConnection: ...
 
 
 class Called(Protocol):
@@ -54,10 +54,10 @@ class Called(Protocol):
         """The payload of a job that always runs with these arguments."""
 
 
-class Call(Generic[Result]):
+class JobCall(Generic[Result]):
     """A job and options for what is asked of it next."""
 
-    def __init__(self, job: Called, app: Connector, options: dict[str, Any]) -> None:
+    def __init__(self, job: Called, app: JobConnector, options: dict[str, Any]) -> None:
         self._job = job
         self._app = app
         self._options = options
@@ -94,7 +94,7 @@ class Call(Generic[Result]):
         return self._run(enqueued)
 
     async def _enqueue(
-        self, connection: Connection, asks: Sequence[Callable[[JobId], Ask]]
+        self, connection: AppConnection, asks: Sequence[Callable[[JobId], Ask]]
     ) -> Sequence[Enqueued]:
         job_id = await connection.job_id(self._job.name)
         return await connection.client.executions.enqueue_many([ask(job_id) for ask in asks])

@@ -13,7 +13,7 @@ import msgspec
 from gnomon.app.jobs.calls import encoded, split
 from gnomon.app.jobs.declaration import Declaration, payload_of
 from gnomon.app.jobs.declared_job import DeclaredJob
-from gnomon.app.jobs.job_call import Connector
+from gnomon.app.jobs.job_call import JobConnector
 from gnomon.app.jobs.nominal_arguments import filled_in, nominal_arguments
 from gnomon.app.workflows.sketch import DRAWING
 from gnomon.app.workflows.task_call import function_arguments
@@ -34,7 +34,7 @@ class JobFunction(DeclaredJob[Result], Generic[P, Returned, Result]):
     """What `@app.job` makes of a function."""
 
     def __init__(
-        self, app: Connector, function: Callable[P, Returned], name: str, declaration: Declaration
+        self, app: JobConnector, function: Callable[P, Returned], name: str, declaration: Declaration
     ) -> None:
         functools.update_wrapper(self, function)
         definition = declaration.definition(FunctionHandler.kind, payload_of(name, {}))

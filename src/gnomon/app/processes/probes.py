@@ -19,7 +19,7 @@ from gnomon.engine.telemetry import Telemetry
 from gnomon.errors import StoreUnavailable
 from gnomon.health.checks import Alive, Check, Ready, Version, readiness, ready, steps
 from gnomon.health.metrics import CONTENT_TYPE, Inside, Metrics
-from gnomon.health.responder import Page, responding
+from gnomon.health.responder import ProbePage, responding
 from gnomon.health.vitals import PATIENCE_SECONDS, Vitals
 from gnomon.settings import HealthSettings
 from gnomon.settings.api import in_url
@@ -113,17 +113,17 @@ async def _served(
         yield
         return
 
-    async def livez_page() -> Page:
+    async def livez_page() -> ProbePage:
         return _json(Alive())
 
-    async def readyz_page() -> Page:
+    async def readyz_page() -> ProbePage:
         return _json(await readyz())
 
-    async def version_page() -> Page:
+    async def version_page() -> ProbePage:
         return _json(Version(version=__version__))
 
-    async def metrics_page() -> Page:
-        return Page(await figures(), CONTENT_TYPE)
+    async def metrics_page() -> ProbePage:
+        return ProbePage(await figures(), CONTENT_TYPE)
 
     pages = {
         "/livez": livez_page,
@@ -138,8 +138,8 @@ async def _served(
         yield
 
 
-def _json(answer: msgspec.Struct) -> Page:
-    return Page(msgspec.json.encode(answer))
+def _json(answer: msgspec.Struct) -> ProbePage:
+    return ProbePage(msgspec.json.encode(answer))
 
 
 def _is_own_machine(host: str) -> bool:

@@ -50,7 +50,7 @@ EXIT_AT_ONCE = 3
 FAILPOINTS = "GNOMON_FAILPOINTS"
 
 
-class Runs(Protocol):
+class RunnableEngine(Protocol):
     """What can be run until somebody says otherwise."""
 
     @property
@@ -59,7 +59,7 @@ class Runs(Protocol):
     def recycler(self) -> Recycler | None: ...
 
 
-R = TypeVar("R", bound=Runs)
+R = TypeVar("R", bound=RunnableEngine)
 Beside = Callable[[R], AbstractAsyncContextManager[None]]
 
 
@@ -197,7 +197,7 @@ async def _migrate(url: str) -> None:
     tell_migrated(url, done, was_new=was_new)
 
 
-async def _until_told(engine: Runs) -> bool:
+async def _until_told(engine: RunnableEngine) -> bool:
     """Run. The first signal drains, the second hurries, the third exits. Returns if there was one."""
     loop, told = asyncio.get_running_loop(), _Told(engine)
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -211,7 +211,7 @@ async def _until_told(engine: Runs) -> bool:
 
 
 class _Told:
-    def __init__(self, engine: Runs) -> None:
+    def __init__(self, engine: RunnableEngine) -> None:
         self._engine = engine
         self.times = 0
 

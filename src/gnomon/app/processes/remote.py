@@ -13,7 +13,7 @@ from random import Random
 from gnomon.app.processes.patience import patiently
 from gnomon.app.processes.process import installed_handlers, worker_options
 from gnomon.app.processes.worker_parts import OwnProcess, WorkerOptions, WorkerParts
-from gnomon.client.remote.wire import Address
+from gnomon.client.remote.wire import ServerAddress
 from gnomon.client.remote.work_store import RemoteStore
 from gnomon.core.values.ids import IdSource
 from gnomon.engine.clock import ClockKeeper, StoreClock
@@ -40,7 +40,7 @@ class RemoteEngine:
 
 
 @asynccontextmanager
-async def running_remotely(settings: Settings, address: Address) -> AsyncIterator[RemoteEngine]:
+async def running_remotely(settings: Settings, address: ServerAddress) -> AsyncIterator[RemoteEngine]:
     """A worker that is known to its server and ready to run. Raises what the server says to it."""
     handlers = installed_handlers(settings)
     try:
@@ -52,7 +52,7 @@ async def running_remotely(settings: Settings, address: Address) -> AsyncIterato
 
 @asynccontextmanager
 async def open_remote(
-    address: Address, chosen: WorkerOptions, settings: Settings
+    address: ServerAddress, chosen: WorkerOptions, settings: Settings
 ) -> AsyncIterator[RemoteEngine]:
     own = chosen.registration
     async with AsyncExitStack() as stack:

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from gnomon.app.connection import Connection
+from gnomon.app.connection import AppConnection
 from gnomon.app.workflows.promises import Promised, config_value, written
 from gnomon.app.workflows.sketch import DRAWING, Sketch, TaskOptions, drawing
 from gnomon.core.runs.run import Run
@@ -25,10 +25,10 @@ from gnomon.errors import InvalidInput
 _Kind = inspect.Parameter
 
 
-class Connector(Protocol):
+class DagConnector(Protocol):
     """What a workflow needs of its app."""
 
-    async def connected(self) -> Connection: ...
+    async def connected(self) -> AppConnection: ...
 
 
 class DagFunction:
@@ -36,7 +36,7 @@ class DagFunction:
 
     def __init__(
         self,
-        app: Connector,
+        app: DagConnector,
         function: Callable[..., object],
         name: str,
         schedule: Schedule,

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, overload
 
-from gnomon.app.connection import Connection
+from gnomon.app.connection import AppConnection
 from gnomon.app.jobs.calls import duration
 from gnomon.app.jobs.declaration import Seconds, When, choice
 from gnomon.app.workflows.dag_function import DagFunction, sub_dag
@@ -26,7 +26,7 @@ class DagDeclaring:
         self.dags: dict[str, DagFunction] = {}
 
     @abstractmethod
-    async def connected(self) -> Connection: ...
+    async def connected(self) -> AppConnection: ...
 
     @abstractmethod
     def has_job(self, name: str) -> bool: ...

@@ -20,7 +20,7 @@ _OF_ITEM = re.compile(r"(?<!\$)\$\{(item|index)\b")
 _Kind = inspect.Parameter
 
 
-class Job(Protocol):
+class CalledJob(Protocol):
     """A job that can be a task."""
 
     name: str
@@ -44,7 +44,7 @@ class FunctionJob(Protocol):
 class JobTask:
     """A job and what is said of the task that it becomes when this is called."""
 
-    def __init__(self, job: Job, options: TaskOptions) -> None:
+    def __init__(self, job: CalledJob, options: TaskOptions) -> None:
         self._job = job
         self._options = options
 

@@ -12,7 +12,7 @@ from rich.progress import track
 from gnomon.cli.files.job_options import AllowUnknownKind, read_yaml
 from gnomon.cli.files.plan import MARK, Manifest, manifest_of, perform, plan_of
 from gnomon.cli.files.shapes import current_shape, form_of
-from gnomon.cli.files.steps import Action, Step
+from gnomon.cli.files.steps import Action, PlanStep
 from gnomon.cli.files.workflow_plan import definition_of
 from gnomon.cli.output.tables import Output, show_plain
 from gnomon.cli.output.terminal import Screen, json_text, printable, say
@@ -126,7 +126,7 @@ def carry_out(talk: Talk, manifest: Manifest, *, adopt: bool, prune: bool, dry_r
     say(f"Done: {len(todo)} change(s).", err=True)
 
 
-def _show(talk: Talk, steps: Sequence[Step]) -> None:
+def _show(talk: Talk, steps: Sequence[PlanStep]) -> None:
     if talk.output is not Output.TABLE:
         show_plain([step.shown() for step in steps], talk.output)
         return

@@ -19,7 +19,7 @@ app = typer.Typer(
 )
 
 
-class Output(StrEnum):
+class ConfigOutput(StrEnum):
     TABLE = "table"
     JSON = "json"
 
@@ -36,8 +36,8 @@ def show(
     log_format: LogFormat = None,
     log_level: LogLevel = None,
     output: Annotated[
-        Output, typer.Option("--output", help="For people, or for programs.", case_sensitive=False)
-    ] = Output.TABLE,
+        ConfigOutput, typer.Option("--output", help="For people, or for programs.", case_sensitive=False)
+    ] = ConfigOutput.TABLE,
 ) -> None:
     """Print every setting, its value and where it came from. Passwords are hidden.
 
@@ -51,9 +51,9 @@ def show(
     """
     found = reading(config=config, database=database, log_format=log_format, log_level=log_level)
     match output:
-        case Output.TABLE:
+        case ConfigOutput.TABLE:
             say(_as_table(found))
-        case Output.JSON:
+        case ConfigOutput.JSON:
             say(json_text(_as_json(found)))
         case _:
             assert_never(output)

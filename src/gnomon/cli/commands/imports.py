@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from gnomon.cli.commands.apply import DryRun, carry_out
-from gnomon.cli.files.crontab import EVERYWHERE, Entry, read_crontab
+from gnomon.cli.files.crontab import EVERYWHERE, CrontabEntry, read_crontab
 from gnomon.cli.files.job_options import read_text
 from gnomon.cli.files.plan import Manifest
 from gnomon.cli.output.exits import FAILED
@@ -62,7 +62,7 @@ def crontab(
         carry_out(plan, Manifest(owner, forms), adopt=False, prune=False, dry_run=False, yes=yes)
 
 
-def _looked_up(talk: Talk, entry: Entry) -> dict[str, Any]:
+def _looked_up(talk: Talk, entry: CrontabEntry) -> dict[str, Any]:
     fires: list[str] = []
     error = None
     if entry.form is not None:

@@ -13,7 +13,7 @@ from gnomon.cli.session.options import chosen
 from gnomon.cli.session.profiles import SERVER_DEFAULT, names_the_key, write_profile
 from gnomon.cli.session.session import KeyOption, ProfileOption, ServerOption
 from gnomon.client.remote.server import Server
-from gnomon.client.remote.wire import Address
+from gnomon.client.remote.wire import ServerAddress
 
 
 def login(
@@ -34,7 +34,7 @@ def login(
     """
     settings, found = chosen(server=server, key=key, profile=profile)
     given = settings.key or (secret("API key") if sys.stdin.isatty() else sys.stdin.readline())
-    address = Address(settings.server or SERVER_DEFAULT, given.strip())
+    address = ServerAddress(settings.server or SERVER_DEFAULT, given.strip())
     address.check()
     if check:
         with Server(address) as connected, names_the_key(address.url, replace(settings, key=given), found):

@@ -24,7 +24,7 @@ from gnomon.cli.session.options import Config, Database, LogFormat, LogLevel, op
 from gnomon.cli.session.profiles import address_of, keep_if_new, names_the_key, next_command
 from gnomon.cli.session.session import KeyOption, ProfileOption, ServerOption
 from gnomon.client.access.keys import NewKey
-from gnomon.client.remote.wire import Address
+from gnomon.client.remote.wire import ServerAddress
 from gnomon.client.workflows.places import TaskLookup
 from gnomon.errors import InvalidInput
 from gnomon.settings import Reading, Settings, without_password
@@ -182,7 +182,7 @@ def _keep_key(settings: Settings, made: list[NewKey], new: NewKey) -> None:
     """`gnomon up` is mostly run by the person that calls it: the key is put where commands look for one."""
     made.append(new)
     _show_key(new)
-    say(keep_if_new(settings.profile, Address(_url_of(settings), new.text)))
+    say(keep_if_new(settings.profile, ServerAddress(_url_of(settings), new.text)))
 
 
 def _url_of(settings: Settings) -> str:

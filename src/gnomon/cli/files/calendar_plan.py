@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gnomon.cli.files.steps import Action, Noun, Step
+from gnomon.cli.files.steps import Action, Noun, PlanStep
 from gnomon.cli.session.session import path_of
 from gnomon.client.remote.server import Server
 from gnomon.core.access.tenants import DEFAULT_TENANT
@@ -24,7 +24,7 @@ def dates_of(form: Mapping[str, Any], *, place: str) -> list[str]:
     return sorted(map(str, found.dates))
 
 
-def calendar_steps(server: Server, wanted: Mapping[str, Sequence[str]]) -> list[Step]:
+def calendar_steps(server: Server, wanted: Mapping[str, Sequence[str]]) -> list[PlanStep]:
     """`wanted` are the dates of each calendar of the file."""
     if not wanted:
         return []
@@ -32,14 +32,14 @@ def calendar_steps(server: Server, wanted: Mapping[str, Sequence[str]]) -> list[
     return [_step(server, name, dates, is_new=name not in known) for name, dates in wanted.items()]
 
 
-def _step(server: Server, name: str, dates: Sequence[str], *, is_new: bool) -> Step:
+def _step(server: Server, name: str, dates: Sequence[str], *, is_new: bool) -> PlanStep:
     body: dict[str, Any] = {"dates": list(dates)}
     if is_new:
-        return Step(Action.CREATE, name, body, noun=Noun.CALENDAR, dates_added=dates)
+        return PlanStep(Action.CREATE, name, body, noun=Noun.CALENDAR, dates_added=dates)
     kept = server.get(path_of("calendars", name))
     if kept["dates"] == list(dates):
-        return Step(Action.KEEP, name, kept=kept, noun=Noun.CALENDAR)
-    return Step(
+        return PlanStep(Action.KEEP, name, kept=kept, noun=Noun.CALENDAR)
+    return PlanStep(
         Action.CHANGE,
         name,
         body | {"version": kept["version"]},

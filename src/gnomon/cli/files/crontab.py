@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from gnomon.errors import InvalidInput
-from gnomon.handlers.script.payload import Payload
+from gnomon.handlers.script.payload import ScriptPayload
 
 SHELL = "/bin/sh"
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*")
@@ -26,7 +26,7 @@ EVERYWHERE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CrontabEntry:
     """A line that says to run something. `form` is None if it cannot be a job."""
 
     number: int
@@ -35,7 +35,7 @@ class Entry:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_crontab(text: str, *, timezone: str, has_user: bool) -> Iterator[Entry]:
+def read_crontab(text: str, *, timezone: str, has_user: bool) -> Iterator[CrontabEntry]:
     """`timezone` is that of the machine whose crontab it is. `has_user`: it has a column for the user."""
     variables: dict[str, str] = {}
     taken: set[str] = set()
@@ -52,14 +52,18 @@ def read_crontab(text: str, *, timezone: str, has_user: bool) -> Iterator[Entry]
 
 def _entry(
     number: int, line: str, variables: Mapping[str, str], taken: set[str], *, timezone: str, has_user: bool
-) -> Entry:
+) -> CrontabEntry:
     columns = 1 if line.startswith("@") else 5
     words = line.split(None, columns + has_user)
     if len(words) < columns + has_user + 1:
-        return Entry(number, line, None, ["is not a line of a crontab: fields or the command are missing."])
+        return CrontabEntry(
+            number, line, None, ["is no line of a crontab: fields or the command are missing."]
+        )
     cron, command = " ".join(words[:columns]), words[-1]
     if cron == "@reboot":
-        return Entry(number, line, None, ["@reboot has no meaning here: nothing is started with a machine."])
+        return CrontabEntry(
+            number, line, None, ["@reboot has no meaning here: jobs do not start with a machine."]
+        )
     warnings = []
     if has_user:
         warnings.append(f"does not run as {words[columns]!r}: workers choose who runs scripts.")
@@ -73,7 +77,7 @@ def _entry(
         "timezone": zone,
         "retry_policy": {"max_attempts": 1},  # cron does not try again.
     }
-    return Entry(number, line, form, warnings)
+    return CrontabEntry(number, line, form, warnings)
 
 
 def _payload(command: str, variables: Mapping[str, str], warnings: list[str]) -> dict[str, Any]:
@@ -88,7 +92,7 @@ def _payload(command: str, variables: Mapping[str, str], warnings: list[str]) ->
         if name in (*_MAIL, "SHELL", "CRON_TZ"):
             continue
         try:
-            Payload(argv=["sh"], env={name: value}).check()
+            ScriptPayload(argv=["sh"], env={name: value}).check()
         except InvalidInput:
             warnings.append(f"{name} cannot be set here, and is left out.")
         else:

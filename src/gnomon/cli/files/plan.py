@@ -10,7 +10,7 @@ from typing import Any
 from gnomon.cli.files.calendar_plan import calendar_steps, dates_of
 from gnomon.cli.files.fires import ClosedDates, come_and_go, fires_of, next_fires
 from gnomon.cli.files.shapes import Shape, check_has_work, current_shape, difference, patch_of, wanted_shape
-from gnomon.cli.files.steps import Action, Noun, Step
+from gnomon.cli.files.steps import Action, Noun, PlanStep
 from gnomon.cli.files.workflow_plan import runs_in, workflow_pruning, workflow_step
 from gnomon.cli.session.session import path_of
 from gnomon.client.remote.server import Server
@@ -75,7 +75,7 @@ def manifest_of(document: Any) -> Manifest:
     )
 
 
-def plan_of(server: Server, manifest: Manifest, *, adopt: bool, prune: bool) -> list[Step]:
+def plan_of(server: Server, manifest: Manifest, *, adopt: bool, prune: bool) -> list[PlanStep]:
     """Looks, and changes nothing. Raises InvalidInput for a job or workflow that belongs to another file."""
     jobs, dags = _live(server, "jobs"), _live(server, "dags")
     names = {one["job_id"]: one["name"] for one in jobs} | {one["dag_id"]: one["name"] for one in dags}
@@ -92,7 +92,7 @@ def plan_of(server: Server, manifest: Manifest, *, adopt: bool, prune: bool) -> 
         job = _own(by_name, form, manifest, adopt=adopt, section=JOBS)
         if job is None:
             fires = fires_of(server, form["name"], wanted["schedule"], closed)
-            steps.append(Step(Action.CREATE, form["name"], body=marked, fires_added=fires.first))
+            steps.append(PlanStep(Action.CREATE, form["name"], body=marked, fires_added=fires.first))
             continue
         step = _change(server, job, current_shape(job, names), wanted, closed)
         if step.action is Action.CHANGE and ALLOWED in form:
@@ -104,22 +104,22 @@ def plan_of(server: Server, manifest: Manifest, *, adopt: bool, prune: bool) -> 
     return steps
 
 
-def perform(server: Server, step: Step) -> None:
+def perform(server: Server, step: PlanStep) -> None:
     """Only if what the server has is still as the plan saw it."""
     match step:
-        case Step(Action.CREATE, noun=Noun.JOB):
+        case PlanStep(Action.CREATE, noun=Noun.JOB):
             server.send("POST", "/v1/jobs", step.body)
-        case Step(Action.CREATE, noun=Noun.WORKFLOW):
+        case PlanStep(Action.CREATE, noun=Noun.WORKFLOW):
             server.send("POST", "/v1/dags", step.body)
-        case Step(Action.CREATE | Action.CHANGE, noun=Noun.CALENDAR):
+        case PlanStep(Action.CREATE | Action.CHANGE, noun=Noun.CALENDAR):
             server.send("PUT", path_of("calendars", step.name), step.body)
-        case Step(Action.CHANGE, kept=Mapping() as job, noun=Noun.JOB):
+        case PlanStep(Action.CHANGE, kept=Mapping() as job, noun=Noun.JOB):
             server.send("PUT", path_of("jobs", job["job_id"]), step.body | {"version": job["version"]})
-        case Step(Action.CHANGE, kept=Mapping() as dag, noun=Noun.WORKFLOW):
+        case PlanStep(Action.CHANGE, kept=Mapping() as dag, noun=Noun.WORKFLOW):
             server.send("PUT", path_of("dags", dag["dag_id"]), step.body | {"version": dag["version"]})
-        case Step(Action.PRUNE, kept=Mapping() as job, noun=Noun.JOB):
+        case PlanStep(Action.PRUNE, kept=Mapping() as job, noun=Noun.JOB):
             server.delete(path_of("jobs", job["job_id"]), version=job["version"])
-        case Step(Action.PRUNE, kept=Mapping() as dag, noun=Noun.WORKFLOW):
+        case PlanStep(Action.PRUNE, kept=Mapping() as dag, noun=Noun.WORKFLOW):
             server.delete(path_of("dags", dag["dag_id"]), version=dag["version"])
         case _:
             pass
@@ -157,10 +157,10 @@ def _wanted(form: Form) -> Shape:
 
 def _change(
     server: Server, job: Mapping[str, Any], current: Shape, wanted: Shape, closed: ClosedDates
-) -> Step:
+) -> PlanStep:
     name, changes = job["name"], difference(current, wanted)
     if not changes:
-        return Step(Action.KEEP, name, kept=job)
+        return PlanStep(Action.KEEP, name, kept=job)
     patch = patch_of(changes)
     if "kind" in changes or "payload" in changes:
         patch |= {"kind": wanted["kind"], "payload": wanted["payload"]}
@@ -168,12 +168,12 @@ def _change(
     if "schedule" in changes:
         fires = fires_of(server, name, wanted["schedule"], closed)
         added, removed = come_and_go(next_fires(server, job, job["job_id"]), fires)
-    return Step(Action.CHANGE, name, patch, job, changes, added, removed)
+    return PlanStep(Action.CHANGE, name, patch, job, changes, added, removed)
 
 
-def _pruning(server: Server, job: Mapping[str, Any]) -> Step:
+def _pruning(server: Server, job: Mapping[str, Any]) -> PlanStep:
     fires = next_fires(server, job, job["job_id"])
-    return Step(Action.PRUNE, job["name"], kept=job, fires_removed=fires.first)
+    return PlanStep(Action.PRUNE, job["name"], kept=job, fires_removed=fires.first)
 
 
 def _section(document: Mapping[str, Any], section: str) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ class Noun(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlanStep:
     """`body` is what is sent; `kept` is what the server has. Fires and dates are those that come or go."""
 
     action: Action

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gnomon.cli.files.fires import ClosedDates, come_and_go, fires_of, next_fires
-from gnomon.cli.files.steps import Action, Noun, Step
+from gnomon.cli.files.steps import Action, Noun, PlanStep
 from gnomon.cli.session.session import path_of
 from gnomon.client.context import accept
 from gnomon.client.remote.server import Server
@@ -20,26 +20,26 @@ from gnomon.errors import InvalidInput
 
 def workflow_step(
     server: Server, form: Mapping[str, Any], dag: Mapping[str, Any] | None, closed: ClosedDates
-) -> Step:
+) -> PlanStep:
     """What becomes of a workflow of the file; `dag` is the one of its name that the server has."""
     schedule = dict(to_document(_read(form).schedule))
     if dag is None:
         fires = fires_of(server, form["name"], schedule, closed)
-        return Step(Action.CREATE, form["name"], dict(form), fires_added=fires.first, noun=Noun.WORKFLOW)
+        return PlanStep(Action.CREATE, form["name"], dict(form), fires_added=fires.first, noun=Noun.WORKFLOW)
     before = definition_of(server, dag)
     changes = _changes(before, dict(form))
     if not changes:
-        return Step(Action.KEEP, form["name"], kept=dag, noun=Noun.WORKFLOW)
+        return PlanStep(Action.KEEP, form["name"], kept=dag, noun=Noun.WORKFLOW)
     added, removed = list[str](), list[str]()
     if dict(to_document(read_dag(before).schedule)) != schedule:
         fires = fires_of(server, form["name"], schedule, closed)
         added, removed = come_and_go(next_fires(server, dag, dag["dag_id"]), fires)
-    return Step(Action.CHANGE, form["name"], dict(form), dag, changes, added, removed, noun=Noun.WORKFLOW)
+    return PlanStep(Action.CHANGE, form["name"], dict(form), dag, changes, added, removed, noun=Noun.WORKFLOW)
 
 
-def workflow_pruning(server: Server, dag: Mapping[str, Any]) -> Step:
+def workflow_pruning(server: Server, dag: Mapping[str, Any]) -> PlanStep:
     fires = next_fires(server, dag, dag["dag_id"])
-    return Step(Action.PRUNE, dag["name"], kept=dag, fires_removed=fires.first, noun=Noun.WORKFLOW)
+    return PlanStep(Action.PRUNE, dag["name"], kept=dag, fires_removed=fires.first, noun=Noun.WORKFLOW)
 
 
 def definition_of(server: Server, dag: Mapping[str, Any]) -> dict[str, Any]:

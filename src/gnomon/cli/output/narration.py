@@ -45,13 +45,13 @@ _LEVELS = {
 _NOTES = {What.PROGRESSED: "progress", What.SKIPPED: "reason"}
 
 
-class Jobs(Protocol):
+class JobNames(Protocol):
     async def get(self, tenant_id: TenantId, job_id: JobId) -> Job: ...
 
     async def page(self, tenant_id: TenantId, wanted: JobFilter, *, limit: int) -> Page[Job]: ...
 
 
-class Tasks(Protocol):
+class TaskNames(Protocol):
     async def name(self, tenant_id: TenantId, execution_id: ExecutionId) -> str | None: ...
 
 
@@ -67,7 +67,7 @@ class Nameless:
 
 @asynccontextmanager
 async def telling(
-    telemetry: Telemetry, jobs: Jobs, clock: Clock, *, tasks: Tasks | None = None
+    telemetry: Telemetry, jobs: JobNames, clock: Clock, *, tasks: TaskNames | None = None
 ) -> AsyncIterator[None]:
     """Until the end of the block, what happens is written down, and lines of user code say whose they are."""
     teller = Teller(jobs, clock, tasks=tasks)
@@ -93,7 +93,7 @@ async def telling(
 class Teller:
     """A listener, and a service that finds the names of jobs and counts what was too much to say."""
 
-    def __init__(self, jobs: Jobs, clock: Clock, *, tasks: Tasks | None = None) -> None:
+    def __init__(self, jobs: JobNames, clock: Clock, *, tasks: TaskNames | None = None) -> None:
         """Without `tasks`, what is for a task of a workflow is told by the workflow alone."""
         self.wakeup = Wakeup()
         self._jobs = jobs

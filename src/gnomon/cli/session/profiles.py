@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gnomon.cli.output.terminal import program
-from gnomon.client.remote.wire import Address
+from gnomon.client.remote.wire import ServerAddress
 from gnomon.errors import GnomonError, InvalidInput, NoKey, ServerRefused
 from gnomon.settings import Reading, Settings
 from gnomon.settings.secret_files import profile_file
@@ -26,7 +26,7 @@ _ADVICE = {
 }
 
 
-def address_of(settings: Settings) -> Address:
+def address_of(settings: Settings) -> ServerAddress:
     """Raises NoKey, and InvalidInput for a profile that is not there or a file that others may read."""
     kept: dict[str, str] = {}
     if settings.server is None or settings.key is None:
@@ -40,7 +40,7 @@ def address_of(settings: Settings) -> Address:
         if not is_its_server:
             error.add_note(f"The profile {settings.profile!r} in {profile_file()} is for {kept['server']}.")
         raise error
-    return Address(url, key)
+    return ServerAddress(url, key)
 
 
 def _profile(name: str) -> dict[str, str]:
@@ -86,7 +86,7 @@ def read_profiles() -> dict[str, dict[str, str]]:
     return found
 
 
-def write_profile(name: str, address: Address) -> Path:
+def write_profile(name: str, address: ServerAddress) -> Path:
     """Put in place whole, or not at all: a full disk must not cost the other profiles."""
     path = profile_file()
     profiles = read_profiles() | {name: {"server": address.url, "key": address.key}}
@@ -101,7 +101,7 @@ def write_profile(name: str, address: Address) -> Path:
     return path
 
 
-def keep_if_new(name: str, address: Address) -> str:
+def keep_if_new(name: str, address: ServerAddress) -> str:
     """Keep the first key of a server. Returns a sentence: where it is, or why it is not kept."""
     try:
         known = read_profiles().get(name)

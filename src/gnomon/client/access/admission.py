@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.jobs.kinds import Kinds
 from gnomon.core.workflows.document import WrittenDag
 from gnomon.core.workflows.workflow import Execute, of_task
@@ -39,7 +39,7 @@ class Admission:
             admitted.add(task.work.definition.kind)
 
 
-async def admission(own: Surroundings, wanted: Collection[str]) -> Admission:
+async def admission(own: ClientContext, wanted: Collection[str]) -> Admission:
     if all(own.kinds.is_known(kind) for kind in wanted):
         return Admission(own.kinds)
     return Admission(own.kinds, await own.store.workers.live_kinds(now=own.clock.now()))

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.access.keys import (
     SECRET_BYTES,
     ApiKey,
@@ -34,7 +34,7 @@ class NewKey(NamedTuple):
 
 
 class Keys:
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: ClientContext) -> None:
         self._own = surroundings
         self._keys = surroundings.store.keys
 

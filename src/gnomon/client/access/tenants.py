@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.access.tenants import Tenant
 
 
 class Tenants:
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: ClientContext) -> None:
         self._own = surroundings
         self._tenants = surroundings.store.tenants
 

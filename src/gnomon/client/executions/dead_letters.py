@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.client.workflows.places import NamedPlace, named_places
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.records import AtRevision, DeadLetter, Page, Redrive, Redriven
@@ -29,7 +29,7 @@ class Swept(NamedTuple):
 
 
 class DeadLetters:
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: ClientContext) -> None:
         self._own = surroundings
         self._letters = surroundings.store.dead_letters
 

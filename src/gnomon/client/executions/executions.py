@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.client.executions.ends import pauses
 from gnomon.client.workflows.places import NamedPlace, named_places
 from gnomon.client.workflows.runs import check_workflow_lives
@@ -69,7 +69,7 @@ class Ask(NamedTuple):
 
 
 class Executions:
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: ClientContext) -> None:
         self._own = surroundings
         self._executions = surroundings.store.executions
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.client.jobs.calendars import Calendars
 from gnomon.core.executions.execution import Execution, ExecutionId, ExecutionStatus, WorkerId
 from gnomon.core.executions.records import ExecutionFilter
 from gnomon.core.explain.attempts import ATTEMPTS_MAX, Past, why_it_failed, why_it_waits
-from gnomon.core.explain.executions import AHEAD_MAX, Place, Prospect, why_no_fire, why_not
+from gnomon.core.explain.executions import AHEAD_MAX, Prospect, QueuePlace, why_no_fire, why_not
 from gnomon.core.explain.obstacles import Reason
 from gnomon.core.explain.runs import (
     FAILED_TASKS_SHOWN_MAX,
@@ -46,7 +46,7 @@ class Explanation:
 
 
 class Explaining:
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: ClientContext) -> None:
         self._own = surroundings
         self._executions = surroundings.store.executions
 
@@ -113,7 +113,7 @@ class Explaining:
         return reasons, view
 
     async def _why_it_waits(
-        self, execution: Execution, place: Place, workers: list[Worker]
+        self, execution: Execution, place: QueuePlace, workers: list[Worker]
     ) -> tuple[Reason, ...]:
         if execution.claim == 0:
             return ()
@@ -161,7 +161,7 @@ class Explaining:
             failed=[(tasks[one.task].name, one) for one in failed],
         )
 
-    async def _prospects(self, place: Place, workers: list[Worker]) -> list[Prospect]:
+    async def _prospects(self, place: QueuePlace, workers: list[Worker]) -> list[Prospect]:
         now, offers = self._own.clock.now(), {}
         fitting = [one for one in workers if one.is_live(now) and one.free and place.lane.fits(one)]
         for worker in fitting:

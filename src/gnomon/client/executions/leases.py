@@ -14,7 +14,7 @@ from datetime import timedelta
 from random import Random
 from typing import NamedTuple
 
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, ExecutionStatus, WorkerId
 from gnomon.core.executions.lease import LEASE, Claim, ClaimRequest, Leased
 from gnomon.core.executions.lifecycle import (
@@ -56,7 +56,7 @@ class Handed(NamedTuple):
     state: Document | None
 
 
-class Kept(NamedTuple):
+class HeldLease(NamedTuple):
     """A lease that still holds."""
 
     claim: Claim
@@ -64,7 +64,7 @@ class Kept(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class LeaseEnd:
     """`has_drawn`: the worker has put chance into the wait it asks for, so there is none to add."""
 
     claim: Claim
@@ -81,8 +81,8 @@ class Written:
     status: ExecutionStatus | None = None
 
 
-class Leases:
-    def __init__(self, surroundings: Surroundings, *, lease: timedelta = LEASE) -> None:
+class WorkerLeases:
+    def __init__(self, surroundings: ClientContext, *, lease: timedelta = LEASE) -> None:
         self._own = surroundings
         self._executions = surroundings.store.executions
         self._random = Random()  # noqa: S311 - jitter, no secret.
@@ -134,13 +134,13 @@ class Leases:
         now = self._own.clock.now()
         return await self._executions.claim(request, now=now, lease_until=now + self.lease)
 
-    async def renew(self, worker: WorkerId, claims: Sequence[Claim]) -> Sequence[Kept]:
+    async def renew(self, worker: WorkerId, claims: Sequence[Claim]) -> Sequence[HeldLease]:
         """Those that still hold; the others are lost, and their work must stop."""
         own = await self._own_claims(worker, claims)
         held = await self._executions.renew(own, lease_until=self._own.clock.now() + self.lease)
-        return [Kept(one.claim, one.cancel_requested) for one in held]
+        return [HeldLease(one.claim, one.cancel_requested) for one in held]
 
-    async def complete(self, worker: WorkerId, endings: Sequence[Ending]) -> Sequence[Written]:
+    async def complete(self, worker: WorkerId, endings: Sequence[LeaseEnd]) -> Sequence[Written]:
         """Each once, whatever is repeated. In order."""
         now = self._own.clock.now()
         found = await self._executions.held([ending.claim for ending in endings])
@@ -166,7 +166,7 @@ class Leases:
             self._own.announce(Topic.WORK)  # What follows a task of a workflow.
         return written
 
-    def _jitter(self, ending: Ending) -> float:
+    def _jitter(self, ending: LeaseEnd) -> float:
         """None: then the wait is the worker's, which is never below the shortest that the policy allows."""
         return 0.0 if ending.has_drawn else self._random.random()
 
@@ -208,7 +208,7 @@ class Leases:
 
 
 def _written(
-    ending: Ending,
+    ending: LeaseEnd,
     decisions: Mapping[Claim, Decision],
     applied: Mapping[Claim, Applied],
     before: Mapping[Claim, AttemptOutcome],

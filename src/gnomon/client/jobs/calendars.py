@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import date, datetime
 
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.schedules.misfire import ClosedDays
 from gnomon.core.schedules.occurrence import SkipReason
 from gnomon.core.time import zones
@@ -16,7 +16,7 @@ from gnomon.errors import InvalidTimezone
 
 
 class Calendars:
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: ClientContext) -> None:
         self._own = surroundings
         self._calendars = surroundings.store.calendars
 

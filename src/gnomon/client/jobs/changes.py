@@ -12,7 +12,7 @@ from datetime import date, datetime
 from functools import partial
 from typing import Protocol
 
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.executions.lifecycle import JobAction, JobChange, change_of
 from gnomon.core.jobs.job import DAG_KIND, Definition, Job, JobId, JobStatus
 from gnomon.core.schedules.rescheduling import ENDING, SETTLING, course_after, is_behind, settled, since
@@ -28,7 +28,7 @@ ROUNDS_MAX = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class JobWish:
     """What somebody wants of a job. None means: as it is."""
 
     action: JobAction
@@ -42,8 +42,8 @@ class Keep(Protocol):
     async def __call__(self, change: JobChange, job: Job, *, now: datetime) -> Job: ...
 
 
-class Changes:
-    def __init__(self, surroundings: Surroundings) -> None:
+class JobChanges:
+    def __init__(self, surroundings: ClientContext) -> None:
         self._own = surroundings
         self._jobs = surroundings.store.jobs
         self._schedules = surroundings.store.schedules
@@ -51,7 +51,7 @@ class Changes:
     async def make(
         self,
         job_id: JobId,
-        wish: Wish,
+        wish: JobWish,
         *,
         version: int | None = None,
         idempotency: Idempotency | None = None,
@@ -136,7 +136,7 @@ class Changes:
             self._own.announce(Topic.SCHEDULE)
 
 
-def wanted(job: Job, wish: Wish, *, now: datetime) -> JobChange:
+def wanted(job: Job, wish: JobWish, *, now: datetime) -> JobChange:
     """The change that a wish comes to. Raises IllegalTransition."""
     change = change_of(job, wish.action, next_run_time=job.next_run_time)
     if wish.action is not JobAction.UPDATE:

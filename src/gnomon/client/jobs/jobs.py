@@ -9,9 +9,9 @@ from datetime import date, datetime
 from uuid import UUID
 
 from gnomon.client.access.admission import Admission, admission
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.client.jobs.batched_reads import Look, Looking
-from gnomon.client.jobs.changes import Changes, Wish
+from gnomon.client.jobs.changes import JobChanges, JobWish
 from gnomon.core.executions.execution import RecentRun
 from gnomon.core.executions.lifecycle import JobAction
 from gnomon.core.executions.records import JobFilter, Page
@@ -50,10 +50,10 @@ class Draft:
 
 
 class Jobs:
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: ClientContext) -> None:
         self._own = surroundings
         self._jobs = surroundings.store.jobs
-        self._changes = Changes(surroundings)
+        self._changes = JobChanges(surroundings)
         self._looking = Looking(surroundings.store, surroundings.tenant_id)
 
     # Making --------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ class Jobs:
         if definition is not None:
             await self._check_change(job_id, definition, allows_unknown=allow_unknown_kind)
             await self._check_calendars({definition.schedule.calendar})
-        wish = Wish(
+        wish = JobWish(
             JobAction.UPDATE,
             name=name,
             definition=definition,
@@ -156,19 +156,19 @@ class Jobs:
 
     async def pause(self, job_id: JobId, *, version: int | None = None) -> Job:
         """Skip its due times from now on. What waits and runs goes on."""
-        return await self._changes.make(job_id, Wish(JobAction.PAUSE), version=version)
+        return await self._changes.make(job_id, JobWish(JobAction.PAUSE), version=version)
 
     async def resume(self, job_id: JobId, *, version: int | None = None) -> Job:
         """Fire again, from the next time on. Those that passed meanwhile are in the ledger as skipped."""
-        return await self._changes.make(job_id, Wish(JobAction.RESUME), version=version)
+        return await self._changes.make(job_id, JobWish(JobAction.RESUME), version=version)
 
     async def cancel(self, job_id: JobId, *, version: int | None = None) -> Job:
         """Stop for good: what waits ends, what runs is asked to stop."""
-        return await self._changes.make(job_id, Wish(JobAction.CANCEL), version=version)
+        return await self._changes.make(job_id, JobWish(JobAction.CANCEL), version=version)
 
     async def delete(self, job_id: JobId, *, version: int | None = None) -> Job:
         """Like cancel, and its name is free again. Its history stays until retention."""
-        return await self._changes.make(job_id, Wish(JobAction.DELETE), version=version)
+        return await self._changes.make(job_id, JobWish(JobAction.DELETE), version=version)
 
     # Looking -------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.access.keys import KeyId
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.operations.workers import Registered, Registration, Worker, WorkerStatus, check_slots
@@ -17,7 +17,7 @@ from gnomon.store.databases.hints import Topic
 class Workers:
     """Workers serve all tenants, so these verbs do not ask for one."""
 
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: ClientContext) -> None:
         self._clock = surroundings.clock
         self._workers = surroundings.store.workers
         self._announce = surroundings.announce

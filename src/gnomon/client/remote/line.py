@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import httpcore
 
-from gnomon.client.remote.wire import TROUBLE, Address, answer_of, request_to, trusted
+from gnomon.client.remote.wire import TROUBLE, ServerAddress, answer_of, request_to, trusted
 from gnomon.errors import ServerRefused, StoreUnavailable
 
 PATIENCE = timedelta(seconds=15)
@@ -20,8 +20,8 @@ BATCH_BYTES_MAX = 8 * 1024 * 1024  # Half of what the server reads at most, wher
 REFUSALS = frozenset({400, 403, 404, 409, 413})
 
 
-class Line:
-    def __init__(self, address: Address) -> None:
+class ServerLine:
+    def __init__(self, address: ServerAddress) -> None:
         address.check()
         self.address = address
         self._pool = httpcore.AsyncConnectionPool(

@@ -13,8 +13,8 @@ import msgspec
 
 from gnomon.client.remote.wire import (
     TROUBLE,
-    Address,
-    Request,
+    ServerAddress,
+    ServerRequest,
     answer_of,
     request_to,
     trusted,
@@ -35,7 +35,7 @@ class Server:
 
     def __init__(
         self,
-        address: Address,
+        address: ServerAddress,
         *,
         sleep: Callable[[float], None] = time.sleep,
         pauses: Sequence[float] = PAUSES_SECONDS,
@@ -89,11 +89,11 @@ class Server:
 
     # On the wire ---------------------------------------------------------------------------------------
 
-    def _with_body(self, method: str, path: str, body: object, *headers: tuple[str, str]) -> Request:
+    def _with_body(self, method: str, path: str, body: object, *headers: tuple[str, str]) -> ServerRequest:
         content = None if body is None else msgspec.json.encode(body)
         return request_to(self.address, method, path, content=content, headers=headers)
 
-    def _insist(self, request: Request) -> Any:
+    def _insist(self, request: ServerRequest) -> Any:
         for pause in self._pauses:
             try:
                 return self._once(request)
@@ -104,7 +104,7 @@ class Server:
             self._sleep(wait if isinstance(wait, int | float) else pause)
         return self._once(request)
 
-    def _once(self, request: Request) -> Any:
+    def _once(self, request: ServerRequest) -> Any:
         try:
             answer = self._pool.request(
                 request.method,

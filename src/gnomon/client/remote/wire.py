@@ -19,7 +19,7 @@ _READABLE_MAX = 200
 TROUBLE = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError)
 
 
-class Address(NamedTuple):
+class ServerAddress(NamedTuple):
     """A server and the key for it."""
 
     url: str
@@ -36,7 +36,7 @@ class Address(NamedTuple):
             raise InvalidInput("key", "is not an API key: those begin with gnm_.")
 
 
-class Request(NamedTuple):
+class ServerRequest(NamedTuple):
     method: str
     url: str
     headers: list[tuple[str, str]]
@@ -44,14 +44,14 @@ class Request(NamedTuple):
 
 
 def request_to(
-    address: Address,
+    address: ServerAddress,
     method: str,
     path: str,
     *,
     query: Mapping[str, object] | None = None,
     content: bytes | None = None,
     headers: Iterable[tuple[str, str]] = (),
-) -> Request:
+) -> ServerRequest:
     """What is None in the query is not sent."""
     said = {name: value for name, value in (query or {}).items() if value is not None}
     url = address.url.rstrip("/") + path + (f"?{urlencode(said)}" if said else "")
@@ -63,7 +63,7 @@ def request_to(
     ]
     if content is not None:
         sent += [("Content-Type", "application/json"), ("Content-Length", str(len(content)))]
-    return Request(method, url, sent, content)
+    return ServerRequest(method, url, sent, content)
 
 
 def answer_of(status: int, content: bytes) -> bytes:
@@ -86,7 +86,7 @@ def answer_of(status: int, content: bytes) -> bytes:
         ) from None
 
 
-def unreachable(address: Address, error: Exception) -> ServerUnreachable:
+def unreachable(address: ServerAddress, error: Exception) -> ServerUnreachable:
     return ServerUnreachable(address.url, str(error) or type(error).__name__)
 
 

@@ -15,8 +15,8 @@ from uuid import UUID
 
 import msgspec
 
-from gnomon.client.remote.line import PATIENCE, Line, batches
-from gnomon.client.remote.wire import Address
+from gnomon.client.remote.line import PATIENCE, ServerLine, batches
+from gnomon.client.remote.wire import ServerAddress
 from gnomon.client.remote.work_forms import (
     Claimed,
     CompleteAnswer,
@@ -67,9 +67,9 @@ class RemoteStore:
     """`answered` is called after each claim: the next one need not pause, for the server does the waiting."""
 
     def __init__(
-        self, address: Address, worker: WorkerId, *, answered: Callable[[], None] = tell_nobody
+        self, address: ServerAddress, worker: WorkerId, *, answered: Callable[[], None] = tell_nobody
     ) -> None:
-        line = Line(address)
+        line = ServerLine(address)
         self._line = line
         self.workers = RemotePresence(line, worker)
         self.checkpoints = RemoteCheckpoints(line, worker)
@@ -81,7 +81,7 @@ class RemoteStore:
 
 
 class RemotePresence:
-    def __init__(self, line: Line, worker: WorkerId) -> None:
+    def __init__(self, line: ServerLine, worker: WorkerId) -> None:
         self._line = line
         self._path = f"/v1/workers/{quote(worker, safe='')}"
 
@@ -134,7 +134,7 @@ class RemotePresence:
 class RemoteCheckpoints:
     """What earlier attempts have kept comes with the claim, so that nobody has to ask for it."""
 
-    def __init__(self, line: Line, worker: WorkerId) -> None:
+    def __init__(self, line: ServerLine, worker: WorkerId) -> None:
         self._line = line
         self._worker = worker
         self.came_along: Mapping[ExecutionId, Checkpoint] = {}
@@ -150,7 +150,7 @@ class RemoteCheckpoints:
 
 
 class RemoteLogs:
-    def __init__(self, line: Line, worker: WorkerId) -> None:
+    def __init__(self, line: ServerLine, worker: WorkerId) -> None:
         self._line = line
         self._worker = worker
 
@@ -160,7 +160,7 @@ class RemoteLogs:
 
 class RemoteLeases:
     def __init__(
-        self, line: Line, worker: WorkerId, checkpoints: RemoteCheckpoints, answered: Callable[[], None]
+        self, line: ServerLine, worker: WorkerId, checkpoints: RemoteCheckpoints, answered: Callable[[], None]
     ) -> None:
         self._line = line
         self._worker = worker
@@ -233,7 +233,7 @@ class RemoteLeases:
 
 
 async def _kept(
-    line: Line,
+    line: ServerLine,
     worker: WorkerId,
     verb: str,
     noun: str,
@@ -248,7 +248,7 @@ async def _kept(
     return list(found)
 
 
-async def _unless_lost(line: Line, verb: str, content: bytes) -> bytes | None:
+async def _unless_lost(line: ServerLine, verb: str, content: bytes) -> bytes | None:
     """None if nothing of it is held any more."""
     try:
         return await line.post(f"/v1/leases/{verb}", content)

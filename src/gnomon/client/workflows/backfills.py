@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from uuid import UUID
 
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.records import Page
 from gnomon.core.jobs.job import Job, JobId
@@ -44,7 +44,7 @@ class Range:
 
 
 class Backfills:
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: ClientContext) -> None:
         self._own = surroundings
         self._backfills = surroundings.store.dags.backfills
 

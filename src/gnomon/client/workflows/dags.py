@@ -9,8 +9,8 @@ from functools import partial
 from uuid import UUID
 
 from gnomon.client.access.admission import admission, kinds_in
-from gnomon.client.context import Surroundings
-from gnomon.client.jobs.changes import Changes, Wish
+from gnomon.client.context import ClientContext
+from gnomon.client.jobs.changes import JobChanges, JobWish
 from gnomon.client.workflows.runs import begin_run
 from gnomon.core.executions.lifecycle import JobAction, JobChange
 from gnomon.core.executions.records import Page
@@ -47,10 +47,10 @@ class RevisionDiff:
 
 
 class Dags:
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: ClientContext) -> None:
         self._own = surroundings
         self._dags = surroundings.store.dags
-        self._changes = Changes(surroundings)
+        self._changes = JobChanges(surroundings)
 
     # Writing -------------------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ class Dags:
             current = await self._dags.revision(self._own.tenant_id, dag_id, dag.revision)
             if current.definition == kept:
                 return dag
-        wish = Wish(
+        wish = JobWish(
             JobAction.UPDATE,
             name=written.name,
             definition=dag_definition(written.schedule),
@@ -154,7 +154,7 @@ class Dags:
 
     async def _act(self, dag_id: JobId, action: JobAction, version: int | None) -> Dag:
         await self.get(dag_id)
-        await self._changes.make(dag_id, Wish(action), version=version)
+        await self._changes.make(dag_id, JobWish(action), version=version)
         return await self.get(dag_id)
 
     # Running -------------------------------------------------------------------------------------------

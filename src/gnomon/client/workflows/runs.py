@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from gnomon.client.context import Surroundings
+from gnomon.client.context import ClientContext
 from gnomon.core.executions.execution import ExecutionId, Failure, NewExecution
 from gnomon.core.executions.records import Page
 from gnomon.core.jobs.job import JobId, JobStatus
@@ -43,7 +43,7 @@ RESULTS_SHOWN_MAX = 1000
 
 
 async def begin_run(
-    own: Surroundings, dag: Dag, config: JSON, *, idempotency: Idempotency | None = None
+    own: ClientContext, dag: Dag, config: JSON, *, idempotency: Idempotency | None = None
 ) -> Run:
     now = own.clock.now()
     given = None if config is None else Document.of(config, field="config")
@@ -69,12 +69,12 @@ async def begin_run(
     return await own.store.runs.get(own.tenant_id, RunId(enqueued.id))
 
 
-async def workflow_of(own: Surroundings, dag_id: JobId, revision: int) -> Workflow:
+async def workflow_of(own: ClientContext, dag_id: JobId, revision: int) -> Workflow:
     kept = await own.store.dags.revision(own.tenant_id, dag_id, revision)
     return read_workflow(kept.definition.value)
 
 
-async def check_workflow_lives(own: Surroundings, dag_id: JobId, *, action: str) -> None:
+async def check_workflow_lives(own: ClientContext, dag_id: JobId, *, action: str) -> None:
     """Raises IllegalTransition if it is gone: what goes on would be stopped at once."""
     status = (await own.store.dags.get(own.tenant_id, dag_id)).job.status
     if status in (JobStatus.CANCELLED, JobStatus.DELETED):
@@ -99,7 +99,7 @@ def _named(written: Task, run: TaskRun) -> NamedTask:
 
 
 class Runs:
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: ClientContext) -> None:
         self._own = surroundings
         self._runs = surroundings.store.runs
 

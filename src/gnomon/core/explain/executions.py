@@ -32,7 +32,7 @@ class Needed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QueuePlace:
     """An execution that waits. `taken` of its job's `slots` are filled; `needed` have not succeeded yet.
 
     Of its tenant `tenant_running` run, and no more than `tenant_limit` may. `run_id` is the run that it is a
@@ -86,7 +86,7 @@ class Prospect(NamedTuple):
 
 def why_not(
     execution: Execution,
-    place: Place | None,
+    place: QueuePlace | None,
     *,
     now: datetime,
     workers: Sequence[Worker],
@@ -107,7 +107,9 @@ def why_not(
     return (*own, *_of_tenant(place), *_of_workers(place, workers, prospects, now=now))
 
 
-def _of_a_run_to_begin(place: Place, of_its_run: Sequence[Reason], *, now: datetime) -> tuple[Reason, ...]:
+def _of_a_run_to_begin(
+    place: QueuePlace, of_its_run: Sequence[Reason], *, now: datetime
+) -> tuple[Reason, ...]:
     due = instant_text(place.due)
     late = Reason(
         Obstacle.OVERDUE,
@@ -135,7 +137,7 @@ def _where(execution: Execution) -> Reason:
 
 
 def _its_own(
-    place: Place, of_its_run: Sequence[Reason], of_its_past: Sequence[Reason], *, now: datetime
+    place: QueuePlace, of_its_run: Sequence[Reason], of_its_past: Sequence[Reason], *, now: datetime
 ) -> list[Reason]:
     reasons = [*of_its_run, *of_its_past]
     if place.due > now and not of_its_past:
@@ -176,7 +178,7 @@ def _its_own(
     return reasons
 
 
-def _of_tenant(place: Place) -> list[Reason]:
+def _of_tenant(place: QueuePlace) -> list[Reason]:
     if place.room(1) >= 1:
         return []
     return [
@@ -190,7 +192,7 @@ def _of_tenant(place: Place) -> list[Reason]:
 
 
 def _of_workers(
-    place: Place, workers: Sequence[Worker], prospects: Sequence[Prospect], *, now: datetime
+    place: QueuePlace, workers: Sequence[Worker], prospects: Sequence[Prospect], *, now: datetime
 ) -> list[Reason]:
     lane = place.lane
     if place.is_suspect and any(worker.is_live(now) and lane.fits(worker) for worker in workers):

@@ -17,8 +17,8 @@ from gnomon.core.time.cron_fields import (
     MONTH,
     SECOND,
     YEAR,
+    CronRefused,
     Days,
-    Refused,
     read_days,
     read_values,
     read_years,
@@ -210,7 +210,7 @@ def parse(expression: str, *, seed: str = "") -> Cron:
             runs_in_elapsed_time=hour.startswith("*"),
             years=read_years(years),
         )
-    except Refused as refused:
+    except CronRefused as refused:
         raise InvalidCron(expression, part=refused.part, value=refused.value, reason=refused.reason) from None
     if not _ever_fires(cron):
         raise InvalidCron(

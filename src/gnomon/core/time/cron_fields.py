@@ -16,10 +16,10 @@ LAST = 0
 """In place of a day of the month or of a number of a weekday: the last one of its month."""
 
 
-class Refused(Exception):
+class CronRefused(Exception):
     """Why one field cannot be read. `cron.parse` adds the expression."""
 
-    def __init__(self, kind: Field, value: str, reason: str) -> None:
+    def __init__(self, kind: CronField, value: str, reason: str) -> None:
         super().__init__(reason)
         self.part = kind.name
         self.value = value
@@ -27,7 +27,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class CronField:
     """One field of an expression: its name, its values, and the values among which `H` may choose."""
 
     name: str
@@ -44,9 +44,11 @@ class Field:
         return f"{self.name} takes {self.low}-{self.high}{names}"
 
 
-def _field(name: str, low: int, high: int, names: str = "", *, hashed: int = -1, wildcard: int = -1) -> Field:
+def _field(
+    name: str, low: int, high: int, names: str = "", *, hashed: int = -1, wildcard: int = -1
+) -> CronField:
     wildcard = high if wildcard < 0 else wildcard
-    return Field(
+    return CronField(
         name,
         low,
         high,
@@ -84,8 +86,8 @@ _NEAREST = re.compile(r"(L|[0-9]+)W")
 _NTH = re.compile(r"([0-9]+|[A-Z]{3})(?:#([0-9]+|L)|L)")
 
 
-def read_values(kind: Field, text: str, seed: str) -> int:
-    """The mask of a field without day rules. Raises `Refused`."""
+def read_values(kind: CronField, text: str, seed: str) -> int:
+    """The mask of a field without day rules. Raises `CronRefused`."""
     if text == "*":
         return kind.every
     if "," not in text:
@@ -97,15 +99,15 @@ def read_values(kind: Field, text: str, seed: str) -> int:
 
 
 def read_years(text: str) -> int | None:
-    """The mask of the year field; None for every year there is. Raises `Refused`."""
+    """The mask of the year field; None for every year there is. Raises `CronRefused`."""
     if text == "*":
         return None
     if "H" in text:
-        raise Refused(YEAR, text, "H spreads jobs over the times of a year, not over years")
+        raise CronRefused(YEAR, text, "H spreads jobs over the times of a year, not over years")
     return read_values(YEAR, text, seed="")
 
 
-def _read_item(kind: Field, item: str, seed: str) -> int:
+def _read_item(kind: CronField, item: str, seed: str) -> int:
     if item.isdigit():
         return 1 << _read_value(kind, item)
     if item.startswith("H"):
@@ -116,7 +118,7 @@ def _read_item(kind: Field, item: str, seed: str) -> int:
     first, last, step = found.groups()
     if first == "*":
         if last is not None:
-            raise Refused(kind, item, "'*' already means every value; it cannot start a range")
+            raise CronRefused(kind, item, "'*' already means every value; it cannot start a range")
         low, high = kind.low, kind.wildcard_high
     else:
         low = _read_value(kind, first)
@@ -127,19 +129,19 @@ def _read_item(kind: Field, item: str, seed: str) -> int:
     return span(low, high, 1 if step is None else _read_step(kind, item, step))
 
 
-def _read_value(kind: Field, text: str) -> int:
+def _read_value(kind: CronField, text: str) -> int:
     value = int(text) if text.isdigit() else kind.names.get(text, -1)
     if not kind.low <= value <= kind.high:
-        raise Refused(kind, text, f"{text} is out of range: {kind.allowed}")
+        raise CronRefused(kind, text, f"{text} is out of range: {kind.allowed}")
     return value
 
 
-def _read_range_end(kind: Field, item: str, low: int, first: str, last: str) -> int:
+def _read_range_end(kind: CronField, item: str, low: int, first: str, last: str) -> int:
     high = _read_value(kind, last)
     if last == "SUN" and low > 0:
         high = kind.high  # FRI-SUN ends on the Sunday that follows.
     if high < low:
-        raise Refused(
+        raise CronRefused(
             kind,
             item,
             f"the range {item} runs backwards; write it as two, {first}-{kind.high},{kind.low}-{last}",
@@ -147,19 +149,19 @@ def _read_range_end(kind: Field, item: str, low: int, first: str, last: str) -> 
     return high
 
 
-def _read_step(kind: Field, item: str, text: str) -> int:
+def _read_step(kind: CronField, item: str, text: str) -> int:
     size = kind.wildcard_high - kind.low + 1
     step = int(text)
     if not 1 <= step <= size:
-        raise Refused(kind, item, f"the step {text} is out of range: {kind.name} takes steps of 1-{size}")
+        raise CronRefused(kind, item, f"the step {text} is out of range: {kind.name} takes steps of 1-{size}")
     return step
 
 
-def _read_hashed(kind: Field, item: str, seed: str) -> int:
+def _read_hashed(kind: CronField, item: str, seed: str) -> int:
     """`H` chooses one value; `H/n` chooses where the steps of n begin. The same seed chooses the same."""
     found = _HASHED.fullmatch(item)
     if found is None:
-        raise Refused(kind, item, "H is written as H, H(a-b), H/n or H(a-b)/n")
+        raise CronRefused(kind, item, "H is written as H, H(a-b), H/n or H(a-b)/n")
     first, last, step_text = found.groups()
     low, high = kind.low, kind.hashed_high
     if first is not None:
@@ -173,18 +175,20 @@ def _read_hashed(kind: Field, item: str, seed: str) -> int:
     return span(low + number % min(step, high - low + 1), high, step)
 
 
-def _unreadable(kind: Field, item: str) -> Refused:
+def _unreadable(kind: CronField, item: str) -> CronRefused:
     if not item:
-        return Refused(kind, item, "a list has an empty item")
+        return CronRefused(kind, item, "a list has an empty item")
     if "+" in item:
-        return Refused(
+        return CronRefused(
             kind, item, "'+' stands once, before the whole day-of-week field: both day fields must match"
         )
     if "?" in item:
-        return Refused(kind, item, "'?' stands alone, and only in day-of-month or day-of-week")
+        return CronRefused(kind, item, "'?' stands alone, and only in day-of-month or day-of-week")
     if "/-" in item:
-        return Refused(kind, item, f"a step is a whole number of at least 1, not {item.partition('/')[2]!r}")
-    return Refused(
+        return CronRefused(
+            kind, item, f"a step is a whole number of at least 1, not {item.partition('/')[2]!r}"
+        )
+    return CronRefused(
         kind, item, f"{item!r} is not a value, a range a-b or a step */n, a/n, a-b/n; {kind.allowed}"
     )
 
@@ -236,7 +240,7 @@ EVERY_DAY = Days(DAY_OF_MONTH.every, (), (), 2**42 - 1, (), both=True)
 
 
 def read_days(dates_text: str, weekdays_text: str, seed: str) -> Days:
-    """The two day fields, which decide together. Raises `Refused`."""
+    """The two day fields, which decide together. Raises `CronRefused`."""
     must_both, weekdays_text = weekdays_text.startswith("+"), weekdays_text.removeprefix("+")
     if dates_text in ("*", "?") and weekdays_text in ("*", "?"):
         return EVERY_DAY
@@ -265,12 +269,12 @@ def _read_dates(text: str, seed: str) -> tuple[int, tuple[int, ...], tuple[int, 
         if found := _FROM_LAST.fullmatch(item):
             back = int(found[1] or 0)
             if back > 30:
-                raise Refused(DAY_OF_MONTH, item, f"L-{back} is out of range: L-n takes 0-30")
+                raise CronRefused(DAY_OF_MONTH, item, f"L-{back} is out of range: L-n takes 0-30")
             from_last.append(back)
         elif found := _NEAREST.fullmatch(item):
             nearest.append(LAST if found[1] == "L" else _read_value(DAY_OF_MONTH, found[1]))
         elif "L" in item or "W" in item:
-            raise Refused(DAY_OF_MONTH, item, "L and W are written as L, L-n, LW or nW, for one day each")
+            raise CronRefused(DAY_OF_MONTH, item, "L and W are written as L, L-n, LW or nW, for one day each")
         else:
             mask |= _read_item(DAY_OF_MONTH, item, seed)
     return mask, tuple(from_last), tuple(nearest)
@@ -286,10 +290,12 @@ def _read_weekdays(text: str, seed: str) -> tuple[int, tuple[tuple[int, int], ..
             continue
         found = _NTH.fullmatch(item)
         if found is None:
-            raise Refused(DAY_OF_WEEK, item, "L and # take one weekday: FRIL, 5L, FRI#L, FRI#1 to FRI#5")
+            raise CronRefused(DAY_OF_WEEK, item, "L and # take one weekday: FRIL, 5L, FRI#L, FRI#1 to FRI#5")
         number = found[2] or "L"
         if number != "L" and not 1 <= int(number) <= 5:
-            raise Refused(DAY_OF_WEEK, item, f"#{number} is out of range: a month has weekdays #1-#5, and #L")
+            raise CronRefused(
+                DAY_OF_WEEK, item, f"#{number} is out of range: a month has weekdays #1-#5, and #L"
+            )
         weekday = (_read_value(DAY_OF_WEEK, found[1]) + 6) % 7
         nth.append((weekday, LAST if number == "L" else int(number)))
     return (mask | mask >> 7) & 0x7F, tuple(nth)

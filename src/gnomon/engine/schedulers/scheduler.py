@@ -39,7 +39,7 @@ Answer = TypeVar("Answer")
 ClosedDates = Mapping[tuple[TenantId, str | None], frozenset[date]]
 
 
-class Facts(NamedTuple):
+class PlanFacts(NamedTuple):
     """What a plan depends on besides the job: the dates of its calendar, and how many of its runs live."""
 
     closed_dates: ClosedDates
@@ -137,7 +137,7 @@ class Scheduler:
             now=at, limit=AHEAD_MAX, shards=self._shards(), passed_over=self._passed_over
         )
         plain = {job.id: job for job in due.jobs if _depends_on_itself_alone(job)}
-        firings = self._plan(list(plain.values()), Facts({}, {}), now=at)
+        firings = self._plan(list(plain.values()), PlanFacts({}, {}), now=at)
         self._ahead_at = at
         self._ahead = [Planned(one, until=at + _holds_for(plain[one.job_id])) for one in firings]
 
@@ -189,10 +189,10 @@ class Scheduler:
         self._passed_over[job_id] = self._clock.now() + PASS_OVER
         self._telemetry.count([What.PASSED_OVER])
 
-    async def _facts(self, jobs: Sequence[Job]) -> Facts:
-        return Facts(await self._closed_dates(jobs), await self._live(jobs))
+    async def _facts(self, jobs: Sequence[Job]) -> PlanFacts:
+        return PlanFacts(await self._closed_dates(jobs), await self._live(jobs))
 
-    def _plan(self, jobs: Sequence[Job], facts: Facts, *, now: datetime) -> Sequence[Firing]:
+    def _plan(self, jobs: Sequence[Job], facts: PlanFacts, *, now: datetime) -> Sequence[Firing]:
         """What becomes of them as of `now`, which is read when all is known that it depends on."""
         firings = []
         for job in jobs:

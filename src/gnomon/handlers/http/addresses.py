@@ -54,7 +54,7 @@ def why_forbidden(address: Address) -> str | None:
     return None
 
 
-class Allowed:
+class AllowedAddresses:
     """What an operator lets jobs call all the same: addresses, networks, and hosts whatever they resolve to.
 
     `*.example` allows every host below `example`.

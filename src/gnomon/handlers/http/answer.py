@@ -30,7 +30,7 @@ _CHARSET = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     status: int
     headers: dict[str, str]  # Lower-case names; the first value of each.
     body: bytes
@@ -82,7 +82,9 @@ class Answer:
         return keepable_text(text, length_max=max(len(text), 1))
 
 
-async def read_answer(status: int, headers: list[tuple[bytes, bytes]], parts: AsyncIterable[bytes]) -> Answer:
+async def read_answer(
+    status: int, headers: list[tuple[bytes, bytes]], parts: AsyncIterable[bytes]
+) -> HttpAnswer:
     """Reads no more than is kept, and unpacks no more either."""
     named: dict[str, str] = {}
     for name, value in headers:
@@ -95,7 +97,7 @@ async def read_answer(status: int, headers: list[tuple[bytes, bytes]], parts: As
             if len(body) > BODY_BYTES_MAX:
                 break
     truncated = len(body) > BODY_BYTES_MAX
-    return Answer(status, named, bytes(body[:BODY_BYTES_MAX]), truncated)
+    return HttpAnswer(status, named, bytes(body[:BODY_BYTES_MAX]), truncated)
 
 
 class _Unpacker:

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import httpcore
 
-from gnomon.handlers.http.addresses import Address, Allowed, why_forbidden
+from gnomon.handlers.http.addresses import Address, AllowedAddresses, why_forbidden
 
 URL_LENGTH_MAX = 8192
 ADDRESSES_TRIED_MAX = 4
@@ -130,7 +130,7 @@ class SystemResolver:
 class Guard:
     """Decides which addresses may be called."""
 
-    def __init__(self, allowed: Allowed, resolver: Resolver) -> None:
+    def __init__(self, allowed: AllowedAddresses, resolver: Resolver) -> None:
         self._allowed = allowed
         self._resolver = resolver
 

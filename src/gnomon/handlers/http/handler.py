@@ -15,8 +15,8 @@ import httpcore
 from gnomon.core.values.document import JSON
 from gnomon.errors import InvalidInput
 from gnomon.handlers.base import Context, JobFailed
-from gnomon.handlers.http.addresses import Allowed
-from gnomon.handlers.http.answer import Answer, read_answer
+from gnomon.handlers.http.addresses import AllowedAddresses
+from gnomon.handlers.http.answer import HttpAnswer, read_answer
 from gnomon.handlers.http.guard import (
     BadUrl,
     ForbiddenAddress,
@@ -27,7 +27,7 @@ from gnomon.handlers.http.guard import (
     Target,
     target_of,
 )
-from gnomon.handlers.http.payload import Payload
+from gnomon.handlers.http.payload import HttpPayload
 from gnomon.handlers.payload import read, read_to_run
 from gnomon.settings import HandlerSettings
 
@@ -45,14 +45,14 @@ ABOUT_THE_CONTENT = frozenset({"content-encoding", "content-language", "content-
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HttpCall:
     method: str
     target: Target
     own_headers: Mapping[str, str]  # Of the job.
     our_headers: Mapping[str, str]
     content: bytes | None
 
-    def redirected(self, status: int, target: Target) -> Request:
+    def redirected(self, status: int, target: Target) -> HttpCall:
         """The next request, as browsers make it; without what only the first host may know."""
         changed = replace(self, target=target)
         if target.origin != self.target.origin:
@@ -63,7 +63,7 @@ class Request:
             return replace(changed, method=method, content=None)
         return changed
 
-    def _with_headers(self, is_kept: Callable[[str], bool]) -> Request:
+    def _with_headers(self, is_kept: Callable[[str], bool]) -> HttpCall:
         own = {name: value for name, value in self.own_headers.items() if is_kept(name.lower())}
         ours = {name: value for name, value in self.our_headers.items() if is_kept(name.lower())}
         return replace(self, own_headers=own, our_headers=ours)
@@ -89,7 +89,7 @@ class HttpHandler:
     ) -> None:
         """Raises InvalidInput for a list of allowed hosts that cannot be read."""
         self._timeout_seconds = settings.http_timeout.total_seconds()
-        self._guard = Guard(Allowed(settings.http_allow), resolver or SystemResolver())
+        self._guard = Guard(AllowedAddresses(settings.http_allow), resolver or SystemResolver())
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=ssl_context or httpcore.default_ssl_context(),
             max_connections=CONNECTIONS_MAX,
@@ -99,7 +99,7 @@ class HttpHandler:
         )
 
     def check(self, payload: JSON) -> None:
-        asked = read(payload, Payload)
+        asked = read(payload, HttpPayload)
         asked.check()
         try:
             self._target(asked)
@@ -107,7 +107,7 @@ class HttpHandler:
             raise InvalidInput("payload.url", str(error)) from None
 
     async def run(self, payload: JSON, context: Context) -> JSON:
-        asked = read_to_run(payload, Payload)
+        asked = read_to_run(payload, HttpPayload)
         try:
             asked.check()
             target = self._target(asked)
@@ -126,12 +126,12 @@ class HttpHandler:
     async def aclose(self) -> None:
         await self._pool.aclose()
 
-    def _target(self, asked: Payload) -> Target:
+    def _target(self, asked: HttpPayload) -> Target:
         target = target_of(asked.url)
         self._guard.check(target)
         return target
 
-    async def _answer(self, asked: Payload, request: Request) -> Answer:
+    async def _answer(self, asked: HttpPayload, request: HttpCall) -> HttpAnswer:
         for _ in range(REDIRECTS_MAX + 1):
             answer = await self._send(request)
             if not (asked.follow_redirects and answer.status in REDIRECTS and "location" in answer.headers):
@@ -139,7 +139,7 @@ class HttpHandler:
             request = request.redirected(answer.status, self._next(request.target, answer))
         raise JobFailed(f"More than {REDIRECTS_MAX} redirects.", kind="too_many_redirects", permanent=True)
 
-    def _next(self, target: Target, answer: Answer) -> Target:
+    def _next(self, target: Target, answer: HttpAnswer) -> Target:
         location = answer.headers["location"]
         try:
             following = target_of(urldefrag(urljoin(str(target), location)).url)
@@ -154,7 +154,7 @@ class HttpHandler:
             ) from error
         return following
 
-    async def _send(self, request: Request) -> Answer:
+    async def _send(self, request: HttpCall) -> HttpAnswer:
         target = request.target
         url = httpcore.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path)
         try:
@@ -173,7 +173,7 @@ class HttpHandler:
             raise JobFailed(f"{target.host} cannot be reached: {reason}", kind="connection") from error
 
 
-def _request(asked: Payload, target: Target, context: Context) -> Request:
+def _request(asked: HttpPayload, target: Target, context: Context) -> HttpCall:
     content = asked.content(context.input)
     ours = {
         "Idempotency-Key": str(context.execution_id),
@@ -186,10 +186,10 @@ def _request(asked: Payload, target: Target, context: Context) -> Request:
         if "content-type" not in named:
             ours["Content-Type"] = "application/json"
     method = asked.method or ("GET" if content is None else "POST")
-    return Request(method, target, asked.headers, ours, content)
+    return HttpCall(method, target, asked.headers, ours, content)
 
 
-def _outcome(asked: Payload, answer: Answer) -> JSON:
+def _outcome(asked: HttpPayload, answer: HttpAnswer) -> JSON:
     if asked.expects(answer.status):
         return answer.result()
     # A redirect nobody follows and most errors of the caller stay what they are, however often one asks.

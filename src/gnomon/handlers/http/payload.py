@@ -52,7 +52,7 @@ _Seconds = Annotated[float, msgspec.Meta(gt=0, le=TIMEOUT_SECONDS_MAX)]
 _Statuses = Annotated[list[int | str], msgspec.Meta(min_length=1, max_length=100)]
 
 
-class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HttpPayload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     url: str
     method: Method | None = None  # POST if there is something to send, else GET.
     headers: dict[str, str] = {}

@@ -27,7 +27,7 @@ from gnomon.handlers.python.functions import Function, load
 from gnomon.logs import raised
 
 
-class Worker:
+class WorkerPipe:
     """The other end of the socket, as the Attendant of the one attempt that runs here."""
 
     def __init__(self, connection: socket.socket, incoming: BinaryIO) -> None:
@@ -51,11 +51,11 @@ class Worker:
     def listen(self) -> None:
         while True:
             match self.hear():
-                case wire.Stop():
+                case wire.StopBody():
                     self._is_stopping = True
                 case wire.Saved() as saved:
                     self._settle(saved)
-                case wire.Start():
+                case wire.StartBody():
                     raise AssertionError("A child process runs one function once.")
 
     def checkpoint(self, leased: Leased, state: Document, progress: float | None) -> Future[None]:
@@ -65,7 +65,7 @@ class Worker:
             self._checkpoints += 1
             number = self._checkpoints
             self._saving[number] = future, leased
-        self.say(wire.Checkpoint(number, state.text, progress))
+        self.say(wire.CheckpointSaved(number, state.text, progress))
         return future
 
     def is_stopping(self, leased: Leased) -> bool:
@@ -83,7 +83,7 @@ class Worker:
 
 
 class LogToWorker(logging.Handler):
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: WorkerPipe) -> None:
         super().__init__()
         self._worker = worker
 
@@ -91,24 +91,24 @@ class LogToWorker(logging.Handler):
         self._worker.say(wire.Log(record.levelno, self.format(record)))
 
 
-def outcome(start: wire.Start, worker: Worker) -> wire.Outcome:
+def outcome(start: wire.StartBody, worker: WorkerPipe) -> wire.Outcome:
     """Everything that user code does is an outcome, its import included."""
     try:
         function = load(start.home)[start.name]
         return wire.Returned(_call(function, json.loads(start.values), start.context.context(worker)))
     except JobFailed as error:
-        return wire.Failed(str(error), error.kind, error.permanent, error.retry_after)
+        return wire.BodyFailed(str(error), error.kind, error.permanent, error.retry_after)
     except Snooze as error:
-        return wire.Snoozed(error.delay)
+        return wire.BodySnoozed(error.delay)
     except NotHere as error:
         return wire.Absent(str(error))
     except Stopped:
-        return wire.Ended()
+        return wire.BodyEnded()
     except BaseException as error:  # SystemExit too: it ends the function, not the conversation.
         logging.getLogger("gnomon.job").warning(
             "attempt %d raised", start.context.attempt, exc_info=raised(error)
         )
-        return wire.Failed(str(error), type(error).__name__)
+        return wire.BodyFailed(str(error), type(error).__name__)
 
 
 def _call(function: Function, values: dict[str, object], context: Context) -> str:
@@ -127,11 +127,11 @@ def _call(function: Function, values: dict[str, object], context: Context) -> st
 def main() -> None:
     connection = socket.socket(fileno=int(sys.argv[1]))
     connection.set_inheritable(False)  # What the function starts is not part of the conversation.
-    worker = Worker(connection, connection.makefile("rb"))
+    worker = WorkerPipe(connection, connection.makefile("rb"))
     match worker.hear():
-        case wire.Start() as start:
+        case wire.StartBody() as start:
             pass
-        case wire.Stop() | wire.Saved():
+        case wire.StopBody() | wire.Saved():
             return
         case never:
             assert_never(never)

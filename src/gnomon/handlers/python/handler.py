@@ -20,7 +20,7 @@ from gnomon.settings import HandlerSettings
 _PROCESS, _THREAD = Isolation.PROCESS, Isolation.THREAD  # A member of an enum is slow to name.
 
 
-class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class FunctionPayload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     function: str
     arguments: dict[str, Any] = {}
 
@@ -44,7 +44,7 @@ class FunctionHandler:
         return self._threads.abandoned
 
     def check(self, payload: JSON) -> None:
-        asked = read(payload, Payload)
+        asked = read(payload, FunctionPayload)
         function = self.functions.get(asked.function)
         if function is not None:  # Else a worker elsewhere may have it.
             function.signature.check(asked.arguments, field="payload.arguments")
@@ -73,7 +73,7 @@ class FunctionHandler:
         """The function and its arguments. Most executions of a busy queue say only a name."""
         if type(payload) is dict and len(payload) == 1 and type(name := payload.get("function")) is str:
             return self.functions[name], {}
-        asked = read_to_run(payload, Payload)
+        asked = read_to_run(payload, FunctionPayload)
         return self.functions[asked.function], asked.arguments
 
     async def _call(self, function: Function, arguments: dict[str, Any]) -> Any:

@@ -26,7 +26,7 @@ async def run_in_process(
 ) -> JSON:
     """The result of the function. When cancelled: ask, and kill after the grace time."""
     assert home is not None, "Functions.add lets nobody in without a home."
-    start = wire.Start(
+    start = wire.StartBody(
         home=home,
         name=name,
         values=json.dumps(values),
@@ -80,27 +80,27 @@ class Child:
             )
         return cls(process, reader, writer)
 
-    async def converse(self, start: wire.Start, context: Context) -> wire.Outcome:
+    async def converse(self, start: wire.StartBody, context: Context) -> wire.Outcome:
         self._writer.write(wire.line(start))
         while data := await self._hear():
             match wire.from_child.decode(data):
                 case wire.Log(level, text):
                     _log.log(level, "%s", text)
-                case wire.Checkpoint() as checkpoint:
+                case wire.CheckpointSaved() as checkpoint:
                     self._save(checkpoint, context)
                 case ended:
                     return ended
         code = await self._process.wait()
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        return wire.Failed(f"The process of the function ended with {how}.", "crashed")
+        return wire.BodyFailed(f"The process of the function ended with {how}.", "crashed")
 
     async def ask_to_stop(self, grace: timedelta) -> None:
         """Returns when the function has come to its end, or the time is over."""
-        self._writer.write(wire.line(wire.Stop()))
+        self._writer.write(wire.line(wire.StopBody()))
         with suppress(TimeoutError):
             async with asyncio.timeout(grace.total_seconds()):
                 while data := await self._hear():
-                    if not isinstance(wire.from_child.decode(data), wire.Log | wire.Checkpoint):
+                    if not isinstance(wire.from_child.decode(data), wire.Log | wire.CheckpointSaved):
                         return
 
     async def kill(self) -> None:
@@ -119,7 +119,7 @@ class Child:
         except ConnectionResetError:
             return b""
 
-    def _save(self, asked: wire.Checkpoint, context: Context) -> None:
+    def _save(self, asked: wire.CheckpointSaved, context: Context) -> None:
         kept = context.checkpoint(json.loads(asked.state), asked.progress)
         task = asyncio.create_task(self._answer(asked.number, kept))
         self._saving.add(task)
@@ -142,13 +142,13 @@ def _result(outcome: wire.Outcome) -> JSON:
         case wire.Returned(text):
             result: JSON = json.loads(text)
             return result
-        case wire.Failed(message, kind, permanent, retry_after):
+        case wire.BodyFailed(message, kind, permanent, retry_after):
             raise JobFailed(message, kind=kind, permanent=permanent, retry_after=retry_after)
-        case wire.Snoozed(delay):
+        case wire.BodySnoozed(delay):
             raise Snooze(delay)
         case wire.Absent(message):
             raise NotHere(message)
-        case wire.Ended():
+        case wire.BodyEnded():
             raise Stopped
 
 

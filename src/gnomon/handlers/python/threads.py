@@ -34,7 +34,7 @@ _clear_async_exc = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_ulong, ctypes.c_void
 )
 
 
-class Body:
+class ThreadBody:
     """One call in a thread. `stop` raises Stopped inside the call, once, and never in what runs after it.
 
     There is one permit to send Stopped, and taking it is atomic. `stop` takes it to send; the thread takes it
@@ -106,8 +106,8 @@ class Threads:
     def __init__(self, *, name: str) -> None:
         self._name = name
         self._lock = threading.Lock()
-        self._idle: deque[SimpleQueue[Body | None]] = deque()
-        self._abandoned: set[Body] = set()
+        self._idle: deque[SimpleQueue[ThreadBody | None]] = deque()
+        self._abandoned: set[ThreadBody] = set()
         self._closed = False
         self._generation = GENERATION.number
 
@@ -118,7 +118,7 @@ class Threads:
 
     async def run(self, call: Callable[[], Any], *, grace: timedelta) -> Any:
         """The result of the call. When cancelled: ask, after half the grace tell, after all of it leave."""
-        body = Body(call, asyncio.get_running_loop())
+        body = ThreadBody(call, asyncio.get_running_loop())
         self._start(body)
         try:
             await asyncio.shield(body.done)
@@ -142,7 +142,7 @@ class Threads:
         for inbox in idle:
             inbox.put(None)
 
-    async def _end(self, body: Body, grace_seconds: float) -> None:
+    async def _end(self, body: ThreadBody, grace_seconds: float) -> None:
         try:
             await asyncio.wait([body.done], timeout=grace_seconds / 2)
             body.stop()
@@ -153,7 +153,7 @@ class Threads:
                 self._abandoned.add(body)
                 body.done.add_done_callback(lambda _: self._abandoned.discard(body))
 
-    def _start(self, body: Body) -> None:
+    def _start(self, body: ThreadBody) -> None:
         with self._lock:
             inbox = self._idle.pop() if self._idle else None
         if inbox is None:
@@ -161,7 +161,7 @@ class Threads:
             threading.Thread(target=self._work, args=(inbox,), name=self._name, daemon=True).start()
         inbox.put(body)
 
-    def _work(self, inbox: SimpleQueue[Body | None]) -> None:
+    def _work(self, inbox: SimpleQueue[ThreadBody | None]) -> None:
         while (body := inbox.get()) is not None:
             body.run()
             end_if_forked(self._generation)
@@ -172,7 +172,7 @@ class Threads:
             if not stays:
                 return
 
-    def _rest(self, inbox: SimpleQueue[Body | None]) -> bool:
+    def _rest(self, inbox: SimpleQueue[ThreadBody | None]) -> bool:
         with self._lock:
             stays = not self._closed and len(self._idle) < IDLE_THREADS_MAX
             if stays:

@@ -70,7 +70,7 @@ class Snapshot(msgspec.Struct, frozen=True):
         return Context(leased, attendant, None if self.state is None else Document(self.state))
 
 
-class Start(msgspec.Struct, frozen=True, tag=True):
+class StartBody(msgspec.Struct, frozen=True, tag=True):
     home: str
     name: str
     values: str  # JSON.
@@ -79,7 +79,7 @@ class Start(msgspec.Struct, frozen=True, tag=True):
     context: Snapshot
 
 
-class Stop(msgspec.Struct, frozen=True, tag=True):
+class StopBody(msgspec.Struct, frozen=True, tag=True):
     """Come to an end soon: from now on `context.cancelled` is true."""
 
 
@@ -96,7 +96,7 @@ class Log(msgspec.Struct, frozen=True, tag=True):
     text: str
 
 
-class Checkpoint(msgspec.Struct, frozen=True, tag=True):
+class CheckpointSaved(msgspec.Struct, frozen=True, tag=True):
     number: int
     state: str  # JSON.
     progress: float | None
@@ -106,14 +106,14 @@ class Returned(msgspec.Struct, frozen=True, tag=True):
     result: str  # JSON.
 
 
-class Failed(msgspec.Struct, frozen=True, tag=True):
+class BodyFailed(msgspec.Struct, frozen=True, tag=True):
     message: str
     kind: str
     permanent: bool = False
     retry_after: timedelta | None = None
 
 
-class Snoozed(msgspec.Struct, frozen=True, tag=True):
+class BodySnoozed(msgspec.Struct, frozen=True, tag=True):
     delay: timedelta
 
 
@@ -123,13 +123,13 @@ class Absent(msgspec.Struct, frozen=True, tag=True):
     message: str
 
 
-class Ended(msgspec.Struct, frozen=True, tag=True):
+class BodyEnded(msgspec.Struct, frozen=True, tag=True):
     """The function came to an end because it was asked to."""
 
 
-Outcome: TypeAlias = Returned | Failed | Snoozed | Absent | Ended
-ToChild: TypeAlias = Start | Stop | Saved
-FromChild: TypeAlias = Log | Checkpoint | Returned | Failed | Snoozed | Absent | Ended
+Outcome: TypeAlias = Returned | BodyFailed | BodySnoozed | Absent | BodyEnded
+ToChild: TypeAlias = StartBody | StopBody | Saved
+FromChild: TypeAlias = Log | CheckpointSaved | Returned | BodyFailed | BodySnoozed | Absent | BodyEnded
 
 to_child: msgspec.json.Decoder[ToChild] = msgspec.json.Decoder(ToChild)
 from_child: msgspec.json.Decoder[FromChild] = msgspec.json.Decoder(FromChild)

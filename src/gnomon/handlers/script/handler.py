@@ -27,7 +27,7 @@ from gnomon.handlers.script.confinement import (
     landlock_version,
 )
 from gnomon.handlers.script.folder import Folder
-from gnomon.handlers.script.payload import Payload, environment
+from gnomon.handlers.script.payload import ScriptPayload, environment
 from gnomon.handlers.script.remains import remove_abandoned
 from gnomon.handlers.script.user import script_user
 from gnomon.settings import HandlerSettings
@@ -59,10 +59,10 @@ class ScriptHandler:
         self._ending: set[asyncio.Task[None]] = set()
 
     def check(self, payload: JSON) -> None:
-        read(payload, Payload).check()
+        read(payload, ScriptPayload).check()
 
     async def run(self, payload: JSON, context: Context) -> JSON:
-        asked = read_to_run(payload, Payload)
+        asked = read_to_run(payload, ScriptPayload)
         try:
             asked.check()
         except InvalidInput as error:
@@ -70,10 +70,10 @@ class ScriptHandler:
         given: dict[str, JSON] = merged(asked.arguments, context.input)
         self._check_isolation()
         folder = Folder.made(self._settings.script_folder, user=self._user, given=given, script=asked.script)
-        program: Program | None = None
+        program: ScriptProgram | None = None
         try:
             confined = await asyncio.to_thread(self._confinement, folder)
-            program = await Program.started(self._order(asked, given, context, folder, confined))
+            program = await ScriptProgram.started(self._order(asked, given, context, folder, confined))
             status = await program.end()
             return _result(status, folder)
         except asyncio.CancelledError:
@@ -114,7 +114,7 @@ class ScriptHandler:
 
     def _order(
         self,
-        asked: Payload,
+        asked: ScriptPayload,
         given: dict[str, JSON],
         context: Context,
         folder: Folder,
@@ -141,7 +141,7 @@ class ScriptHandler:
             },
         }
 
-    async def _clean_up(self, program: Program | None, folder: Folder) -> None:
+    async def _clean_up(self, program: ScriptProgram | None, folder: Folder) -> None:
         """Done to its end, also if somebody loses patience with us."""
         if program is not None:
             program.let_go()
@@ -151,7 +151,7 @@ class ScriptHandler:
         await asyncio.shield(task)
 
 
-class Program:
+class ScriptProgram:
     """A launcher that runs, seen from the worker."""
 
     def __init__(self, process: asyncio.subprocess.Process, status: int) -> None:
@@ -167,7 +167,7 @@ class Program:
         ]
 
     @classmethod
-    async def started(cls, order: dict[str, Any]) -> Program:
+    async def started(cls, order: dict[str, Any]) -> ScriptProgram:
         reader, writer = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
@@ -225,7 +225,7 @@ class Program:
         os.close(self._status)
 
 
-async def _ended(program: Program | None, folder: Folder) -> None:
+async def _ended(program: ScriptProgram | None, folder: Folder) -> None:
     if program is not None:
         await program.gone()
     await asyncio.to_thread(folder.remove)

@@ -29,7 +29,7 @@ _FORBIDDEN = re.compile(
 )
 
 
-class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ScriptPayload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     interpreter: str | list[str] | None = None
     script: str | None = None
     argv: list[str] | None = None
@@ -63,7 +63,7 @@ class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def environment(
-    asked: Payload, given: Mapping[str, JSON], *, context: Context, folder: Folder, kept: frozenset[str]
+    asked: ScriptPayload, given: Mapping[str, JSON], *, context: Context, folder: Folder, kept: frozenset[str]
 ) -> dict[str, str]:
     """All that the script will find: `kept` of the worker's own, what the job asks for, and ours."""
     own = {name: os.environ[name] for name in sorted(kept) if name in os.environ}

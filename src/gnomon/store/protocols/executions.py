@@ -30,7 +30,7 @@ from gnomon.core.executions.records import (
     Redrive,
     Redriven,
 )
-from gnomon.core.explain.executions import Place
+from gnomon.core.explain.executions import QueuePlace
 from gnomon.core.jobs.job import JobId
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.store.protocols.changes import Applied, Decision, Handover
@@ -103,10 +103,10 @@ class ExecutionStore(Protocol):
     async def settled(self, claims: Sequence[Claim]) -> Mapping[Claim, AttemptOutcome]:
         """Those of these claims that ended or were given back, and how: tells a replay from a theft."""
 
-    async def place(self, tenant_id: TenantId, execution_id: ExecutionId) -> Place | None:
+    async def place(self, tenant_id: TenantId, execution_id: ExecutionId) -> QueuePlace | None:
         """Where it waits and what for. None if it does not wait."""
 
-    async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
+    async def ahead(self, place: QueuePlace, offer: Offer, *, now: datetime, limit: int) -> int:
         """How many a worker with this offer would claim before it; counted up to `limit`."""
 
     async def hold_back(self, worker: WorkerId, offer: Offer, *, now: datetime) -> bool:

@@ -8,7 +8,7 @@ from datetime import datetime
 from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import Attempt, ExecutionId, ExecutionStatus, RecentRun, WaitsFor
 from gnomon.core.executions.lease import Lane, Offer
-from gnomon.core.explain.executions import Needed, Place
+from gnomon.core.explain.executions import Needed, QueuePlace
 from gnomon.core.jobs.job import PRIORITIES, JobId
 from gnomon.core.values.limits import check_limit
 from gnomon.store.databases.database import Database, Row, Rows
@@ -21,7 +21,7 @@ class Prospects:
         self._database = database
         self._lanes = lanes
 
-    async def place(self, tenant_id: TenantId, execution_id: ExecutionId) -> Place | None:
+    async def place(self, tenant_id: TenantId, execution_id: ExecutionId) -> QueuePlace | None:
         rows = await self._database.read("waiting_place", tenant_id=tenant_id, execution_id=execution_id)
         if not rows:
             return None
@@ -31,7 +31,7 @@ class Prospects:
         if waits_for is WaitsFor.JOBS:
             unmet = await self._database.read("waiting_for_jobs", execution_id=execution_id)
             needed = [Needed(JobId(one["depends_on"]), one["name"]) for one in unmet]
-        return Place(
+        return QueuePlace(
             execution_id=execution_id,
             lane=Lane(tenant_id, row["lane_queue"], row["lane_kind"], names_of(row["lane_capabilities"])),
             priority=row["priority"],
@@ -75,7 +75,7 @@ class Prospects:
         rows = await self._database.read("executions_progress", wanted, tenant_id=tenant_id)
         return {row["execution_id"]: row["progress"] for row in rows}
 
-    async def ahead(self, place: Place, offer: Offer, *, now: datetime, limit: int) -> int:
+    async def ahead(self, place: QueuePlace, offer: Offer, *, now: datetime, limit: int) -> int:
         await self._lanes.refresh()
         lanes = [(number,) for number in self._lanes.beside(place.lane, offer)]
         [row] = await self._database.read(

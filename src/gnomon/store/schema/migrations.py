@@ -20,7 +20,7 @@ from gnomon.store.databases.database import Row
 HOW_TO_MIGRATE = "Run on it: gnomon db migrate"
 
 
-class Kind(StrEnum):
+class MigrationKind(StrEnum):
     EXPAND = "expand"  # Adds; the release before this one still works.
     CONTRACT = "contract"  # Removes what no supported release uses.
 
@@ -29,7 +29,7 @@ class Kind(StrEnum):
 class Migration:
     number: int
     name: str
-    kind: Kind
+    kind: MigrationKind
     text: str
 
     @property
@@ -43,7 +43,7 @@ class AppliedMigration:
 
     number: int
     name: str
-    kind: Kind
+    kind: MigrationKind
     checksum: str
 
 
@@ -102,7 +102,7 @@ def is_newer(dialect: str, applied: Sequence[AppliedMigration]) -> bool:
 
 def _too_new(known: Mapping[int, Migration], applied: Sequence[AppliedMigration]) -> str | None:
     for one in applied:
-        if one.number not in known and one.kind is Kind.CONTRACT:
+        if one.number not in known and one.kind is MigrationKind.CONTRACT:
             return (
                 f"The schema is too new: migration {one.number:04} ({one.name}) removed something that this "
                 "release needs. Install a newer release of Gnomon."
@@ -168,10 +168,10 @@ def record_of(migration: Migration) -> dict[str, object]:
 
 
 def applied_of(row: Row) -> AppliedMigration:
-    return AppliedMigration(row["number"], row["name"], Kind(row["kind"]), row["checksum"])
+    return AppliedMigration(row["number"], row["name"], MigrationKind(row["kind"]), row["checksum"])
 
 
 def _parse(file_name: str, text: str) -> Migration:
     number, _, name = file_name.removesuffix(".sql").partition("_")
     kind = text.removeprefix("-- ").partition(":")[0]
-    return Migration(int(number), name, Kind(kind), text)
+    return Migration(int(number), name, MigrationKind(kind), text)
