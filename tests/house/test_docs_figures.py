@@ -148,11 +148,11 @@ def said_in(root: Path, figure: Figure) -> float:
     pattern = re.escape(before) + NUMBER + re.escape(after)
     found = re.search(pattern.replace(r"\ ", r"\s+"), " ".join(read(root, figure.page).split()))
     assert found, f"{figure.page}: it does not say {figure.said!r} any more. Mend the page, or the row here."
-    number = WORDS.get(found["number"])
-    number = float(found["number"].replace(",", "")) if number is None else number
-    return round(number * UNITS.get(found["unit"], 1), 6)
+    number = found["number"]
+    value = float(WORDS[number]) if number in WORDS else float(number.replace(",", ""))
+    return round(value * UNITS.get(found["unit"], 1), 6)
 
 
 def number_of(constant: str) -> float:
     value = resolve_name(f"gnomon.{constant}")
-    return value.total_seconds() if isinstance(value, timedelta) else value
+    return value.total_seconds() if isinstance(value, timedelta) else float(value)
