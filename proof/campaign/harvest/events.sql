@@ -1,10 +1,13 @@
 -- What the store does, written down by the transaction that does it. Only a campaign installs this.
--- The number of an event orders the events of one run: whoever changes a run holds its row until the commit,
--- and takes the number while it holds it.
+-- The number of an event orders the events of one run from one statement to the next: a transaction that changes a
+-- run holds its row until the commit, and takes the number while it holds it. In which order PostgreSQL runs the
+-- parts of one statement is unspecified. So the events of one statement, which share `tx` and `said`, have the order
+-- in which they follow from each other: see `events_in_order.sql`.
 
 CREATE TABLE campaign_events (
     number bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at     timestamptz NOT NULL DEFAULT clock_timestamp(),
+    said   timestamptz NOT NULL DEFAULT statement_timestamp(),
     tx     bigint      NOT NULL DEFAULT pg_current_xact_id()::text::bigint,
     who    text        NOT NULL DEFAULT current_setting('application_name'),
     what   text        NOT NULL,

@@ -24,6 +24,7 @@ STORE = "store"
 READER = "reader"
 BATCH = 5000
 TRIGGERS = Path(__file__).with_name("events.sql")  # What writes it down, in the transaction that does it.
+IN_ORDER = Path(__file__).with_name("events_in_order.sql").read_text(encoding="utf-8")
 AGAIN: Mapping[str, type[events.Change]] = {
     "FAILED": events.Failed,
     "TIMEOUT": events.Failed,
@@ -185,11 +186,7 @@ async def harvest(dsn: str, decided: Mapping[tuple[str, int], datetime]) -> Asyn
             reader = await _reader(connection, decided)
             for event in reader.definitions():
                 yield event
-            async for row in connection.cursor(
-                "SELECT number, at, tx, who, what, facts,"
-                " pg_xact_commit_timestamp(tx::text::xid) AS committed FROM campaign_events ORDER BY number",
-                prefetch=BATCH,
-            ):
+            async for row in connection.cursor(IN_ORDER, prefetch=BATCH):
                 yield reader.event(row)
             for event in await _kept(connection, reader.keys):
                 yield event

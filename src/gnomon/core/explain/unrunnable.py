@@ -32,7 +32,7 @@ class LiveWorker(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingWork:
+class WaitingInLane:
     """In a lane: so many are due, counted up to a limit, and the first of them."""
 
     lane: Lane
@@ -93,7 +93,7 @@ def lanes_without_worker(lanes: Mapping[Lane, int], live: Collection[Offer]) -> 
 
 
 def unrunnable(
-    waiting: Sequence[WaitingWork], turned_away: Sequence[TurnedAway], live: Sequence[LiveWorker]
+    waiting: Sequence[WaitingInLane], turned_away: Sequence[TurnedAway], live: Sequence[LiveWorker]
 ) -> list[Stuck]:
     """`waiting` is in lanes that no live worker fits."""
     stuck = [

@@ -185,9 +185,8 @@ def _unreadable(kind: CronField, item: str) -> CronRefused:
     if "?" in item:
         return CronRefused(kind, item, "'?' stands alone, and only in day-of-month or day-of-week")
     if "/-" in item:
-        return CronRefused(
-            kind, item, f"a step is a whole number of at least 1, not {item.partition('/')[2]!r}"
-        )
+        step = item.partition("/")[2]
+        return CronRefused(kind, item, f"a step is a whole number of at least 1, not {step!r}")
     return CronRefused(
         kind, item, f"{item!r} is not a value, a range a-b or a step */n, a/n, a-b/n; {kind.allowed}"
     )

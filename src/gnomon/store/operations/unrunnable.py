@@ -10,7 +10,7 @@ from gnomon.core.explain.unrunnable import (
     LiveWorker,
     Stuck,
     TurnedAway,
-    WaitingWork,
+    WaitingInLane,
     lanes_without_worker,
     unrunnable,
 )
@@ -52,7 +52,7 @@ class SqlUnrunnable:
             for row in rows
         ]
 
-    async def _waiting(self, lane_ids: list[int], due_before: datetime) -> list[WaitingWork]:
+    async def _waiting(self, lane_ids: list[int], due_before: datetime) -> list[WaitingInLane]:
         rows = await self._database.read(
             "unrunnable_in_lanes",
             lane_ids=lane_ids,
@@ -62,7 +62,7 @@ class SqlUnrunnable:
         )
         by_id = {number: lane for lane, number in self._lanes.known.items()}
         return [
-            WaitingWork(by_id[row["lane_id"]], row["count"], ExecutionId(row["execution_id"]))
+            WaitingInLane(by_id[row["lane_id"]], row["count"], ExecutionId(row["execution_id"]))
             for row in rows
             if row["count"]
         ]

@@ -1,5 +1,4 @@
 -- A run and its tasks. For one that cannot begin there are none.
--- The run is noted before its tasks by whoever looks with triggers: PostgreSQL does what is in WITH last.
 WITH tasks AS (
     INSERT INTO task_instances (dag_run_id, task, tenant_id, status, parents_left, parents_failed, parents_skipped,
                                 round, items_left, items_failed, items_cancelled)

@@ -1,7 +1,5 @@
 -- Ask for a run and begin it, in one round trip: what enqueue_plain.sql, run_take.sql, run_add.sql and runs_go_on.sql do
 -- one after the other. For a workflow that has changed, may not run or has slots, nothing happens.
--- Written from the last to the first, since that is how PostgreSQL does them: whoever looks with triggers sees a run
--- before its tasks.
 WITH dag AS MATERIALIZED (
     SELECT jobs.id, jobs.watched, jobs.awaited, job_revisions.lane_id, job_revisions.priority
     FROM jobs
