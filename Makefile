@@ -19,10 +19,10 @@ HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n
 INSTALL_TOOLS := timeout 120 sh -c "apt-get update -qq \
 	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime curl"
 
-.PHONY: help up test check sim judge sim-exam bench campaign fuzz siege api-kills power-cuts docs lock clean tools
+.PHONY: help up test check sim judge sim-exam bench campaign fuzz siege api-kills power-cuts docs docs-picture lock clean tools
 
 help: ## Show this help.
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 up: $(READY) ## Set up and run Gnomon on its embedded default, with sample jobs to watch. Ctrl-C drains and ends.
 	@mkdir -p .gnomon
@@ -85,6 +85,9 @@ power-cuts: $(READY) ## Cut the power under an SQLite file, CUTS=200 times.
 
 docs: $(READY) ## Check the documentation: links, headings, code blocks.
 	$(BIN)/python -m pytest tests/house -q -k docs
+
+docs-picture: $(READY) ## Draw the picture of the README anew: the live view of the demo, after half a minute.
+	@$(BIN)/python docs/picture.py
 
 lock: $(READY) ## Pin the requirement files anew, with hashes and without a registry host (needs uv).
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/runtime.txt

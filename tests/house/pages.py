@@ -84,7 +84,10 @@ def without_code(text: str) -> str:
 
 
 def run_document(document: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    paths = f"{ROOT}{os.pathsep}{installed(document, folder / f'{document.stem}-installed')}"
+    # This checkout, also where the environment belongs to another one.
+    paths = os.pathsep.join(
+        map(str, [ROOT / "src", ROOT, installed(document, folder / f"{document.stem}-installed")])
+    )
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", "tests.house.run_document", document],
         cwd=folder,

@@ -27,9 +27,12 @@ REASONS = "docs/reference/reasons.md"
 VIOLATION = "A change violates this decision when"
 ADR_NAME = re.compile(r"\d{4}-[a-z0-9-]+\.md")
 DOCUMENTS_THAT_RUN = [
-    path.relative_to(ROOT)
-    for folder in ("docs/tutorial", "docs/how-to", "docs/internals")
-    for path in sorted((ROOT / folder).glob("**/*.md"))
+    Path("README.md"),
+    *(
+        path.relative_to(ROOT)
+        for folder in ("docs/tutorial", "docs/how-to", "docs/internals")
+        for path in sorted((ROOT / folder).glob("**/*.md"))
+    ),
 ]
 
 

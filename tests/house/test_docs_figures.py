@@ -17,8 +17,14 @@ from tests.house.tree import ROOT
 HOW_IT_RUNS = "docs/explanation/how-it-runs.md"
 API = "docs/reference/api.md"
 HANDLERS = "docs/reference/handlers.md"
+METRICS = "docs/reference/metrics.md"
+MIGRATE = "docs/how-to/migrate-the-database.md"
 ON_POSTGRES = "docs/how-to/run-on-postgresql.md"
+REASONS = "docs/reference/reasons.md"
 RETRIES = "docs/reference/retries.md"
+SCHEDULES = "docs/reference/schedules.md"
+SETTINGS = "docs/reference/settings.md"
+STATUSES = "docs/reference/statuses.md"
 STORES = "docs/reference/stores.md"
 WORKFLOWS = "docs/reference/workflows.md"
 
@@ -91,6 +97,28 @@ FIGURES = [
     Figure(HANDLERS, "or # lines the rest is read", "core.values.limits:LOG_LINES_MAX"),
     Figure(HANDLERS, "They are counted every #.", "handlers.script.launch:LOOK_SECONDS"),
     Figure(ON_POSTGRES, "the time of a lease (#)", "core.executions.lease:LEASE"),
+    Figure(SETTINGS, "# are told one by one in 5 seconds", "cli.output.narration:LINES_MAX"),
+    Figure(SETTINGS, "told one by one in #, and", "cli.output.narration:WINDOW"),
+    Figure(SETTINGS, "A text longer than # is cut", "core.values.limits:LOG_LINE_BYTES_MAX"),
+    Figure(REASONS, "one stops claiming after #", "core.executions.suspects:PATIENCE"),
+    Figure(REASONS, "A scheduler lets it in within #,", "engine.schedulers.sweeper:INTERVAL"),
+    Figure(REASONS, "Silent workers count as dead after #.", "core.operations.workers:SILENT"),
+    Figure(REASONS, "Every # it is offered again", "engine.workers.attempts:NOT_HERE"),
+    Figure(RETRIES, "for a suspect that has waited #, until", "core.executions.suspects:PATIENCE"),
+    Figure(RETRIES, "after # it gives up", "core.executions.suspects:RESERVED_MAX"),
+    Figure(STATUSES, "and heard of within the last #", "core.operations.workers:SILENT"),
+    Figure(METRICS, "turned away in the last #,", "store.operations.unrunnable:TURNED_AWAY_WITHIN"),
+    Figure(METRICS, "Counted up to # of each queue", "store.operations.unrunnable:COUNT_MAX"),
+    Figure(MIGRATE, "is changed looks at it once #,", "engine.schema_watch:EVERY"),
+    Figure(MIGRATE, "says so in the log every #,", "engine.schema_watch:AGAIN"),
+    Figure(SCHEDULES, "The period, from 1 second to #.", "core.time.schedule:INTERVAL_MAX"),
+    Figure(SCHEDULES, "count as in time, from 0 to #.", "core.time.schedule:MISFIRE_GRACE_MAX"),
+    Figure(SCHEDULES, "the newest ones; from 1 to #.", "core.time.schedule:CATCHUP_LIMIT_MAX"),
+    Figure(API, "no due time is older than #.", "health.checks:LAG_MAX"),
+    Figure(API, "its last step was at most # ago", "health.checks:STEP_AGE_MAX"),
+    Figure(API, "Make up to # jobs, all or none", "api.resources.jobs:BATCH_MAX"),
+    Figure(API, "Ask for up to # runs, all or none", "api.resources.job_runs:BATCH_MAX"),
+    Figure(API, "Answers above # are compressed", "api.serving.compression:FROM_BYTES"),
 ]
 
 
@@ -120,11 +148,11 @@ def said_in(root: Path, figure: Figure) -> float:
     pattern = re.escape(before) + NUMBER + re.escape(after)
     found = re.search(pattern.replace(r"\ ", r"\s+"), " ".join(read(root, figure.page).split()))
     assert found, f"{figure.page}: it does not say {figure.said!r} any more. Mend the page, or the row here."
-    number = WORDS.get(found["number"])
-    number = float(found["number"].replace(",", "")) if number is None else number
-    return round(number * UNITS.get(found["unit"], 1), 6)
+    number = found["number"]
+    value = float(WORDS[number]) if number in WORDS else float(number.replace(",", ""))
+    return round(value * UNITS.get(found["unit"], 1), 6)
 
 
 def number_of(constant: str) -> float:
     value = resolve_name(f"gnomon.{constant}")
-    return value.total_seconds() if isinstance(value, timedelta) else value
+    return value.total_seconds() if isinstance(value, timedelta) else float(value)

@@ -27,7 +27,7 @@ from gnomon.handlers.discovery import installed_kinds
 from gnomon.handlers.dummy import DummyPayload
 from gnomon.handlers.http.payload import HttpPayload
 from gnomon.handlers.python.functions import Isolation
-from gnomon.handlers.python.handler import FunctionPayload as PythonPayload
+from gnomon.handlers.python.handler import FunctionPayload
 from gnomon.handlers.script.payload import ScriptPayload
 from gnomon.settings import HandlerSettings
 from gnomon.store.operations.diagnosis import INVARIANTS
@@ -100,7 +100,7 @@ LISTS = [
     Listed(HANDLERS, "Handlers", lambda: installed_kinds(HandlerSettings()).installed or ()),
     Listed(HANDLERS, "The kind `dummy`", lambda: of_struct(DummyPayload)),
     Listed(HANDLERS, "The kind `http`", lambda: of_struct(HttpPayload), "field"),
-    Listed(HANDLERS, "The kind `python`", lambda: of_struct(PythonPayload), "field"),
+    Listed(HANDLERS, "The kind `python`", lambda: of_struct(FunctionPayload), "field"),
     Listed(HANDLERS, "The kind `script`", lambda: of_struct(ScriptPayload), "field"),
 ]
 

@@ -19,6 +19,15 @@ def test_docs_say_where_each_promise_is_proven() -> None:
     must_be_empty(unproven(ROOT))
 
 
+def test_docs_of_the_first_page_name_only_invariants_and_figures_that_there_are() -> None:
+    said, proof = section(read(ROOT, "README.md"), "What it promises"), read(ROOT, PROOF)
+    named = INVARIANT.findall(said)
+    assert named
+    assert [one for one in named if f"| {one} |" not in proof] == []
+    [faults] = re.findall(r"\[(\d+) faults", said)
+    assert f"| faults | {faults} |" in read(ROOT, "docs/reference/campaign-report.md")
+
+
 def test_a_promise_without_a_proof_is_found(plant: Plant) -> None:
     plant(PROOF, "| C1 | x |\n")
     root = plant(
