@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from campaign import clock
+from gnomon.core.executions.decisions import Decision
 from gnomon.handlers.base import Context
 from gnomon.proof import events
 from gnomon.proof.events import Event
 from gnomon.proof.history import History
-from gnomon.store.protocols.changes import Decision
 
 SOURCE, FOLDER, SLOTS = "CAMPAIGN_SOURCE", "CAMPAIGN_FOLDER", "CAMPAIGN_SLOTS"
 

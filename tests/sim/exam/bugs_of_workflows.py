@@ -24,8 +24,8 @@ BUGS = (
     bug(
         "workflow: an end is told to the run by a later transaction",
         "store/runs/ends.py",
-        "    await progress.take(await _ends(progress, accepted, decisions))",
-        "    await _ends(progress, accepted, decisions)",
+        "    await progress.take(await _ends(progress, accepted, write_set))",
+        "    await _ends(progress, accepted, write_set)",
     ),
     bug(
         "workflow: a failure is told to the run by a later transaction",
@@ -92,7 +92,7 @@ BUGS = (
     bug(
         "workflow: an end that was refused moves the run",
         "store/runs/ends.py",
-        "if one.claim not in refused]",
+        "if one.claim not in ended.refused]",
         "]",
         Edit(
             f"{SQL}runs_lock_of.sql",
@@ -122,20 +122,20 @@ BUGS = (
     # G6
     bug(
         "workflow: a cancel leaves in the queue what waits",
-        "store/runs/stops.py",
+        "store/writes/stops.py",
         'rows = await session.fetch("run_waiting_end", run_id=run_id, now=now)',
         "rows: list[Row] = []",
         Edit(
-            "store/runs/stops.py",
+            "store/writes/stops.py",
             'if not await session.fetch("run_remains", run_id=run_id):',
             "if True:",
         ),
     ),
     bug(
         "workflow: a cancel does not reach the runs inside",
-        "store/runs/progress.py",
-        'inside = [row["id"] for row in await self.session.fetch("runs_inside", run_id=run_id)]',
-        "inside: list[UUID] = []",
+        "store/writes/run_steps.py",
+        'return [row["id"] for row in await session.fetch("runs_inside", run_id=run_id)]',
+        "return []",
     ),
     bug(
         "workflow: a pause does not hold what waits in the queue",

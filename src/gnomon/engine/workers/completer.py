@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import NamedTuple, Protocol
 
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionStatus, Failure
 from gnomon.core.executions.lease import LEASE, Claim, ClaimRequest, Leased
 from gnomon.core.executions.lifecycle import Change, Failed, Outcome, after
@@ -19,7 +20,7 @@ from gnomon.engine.telemetry import Telemetry, What
 from gnomon.engine.workers.needs import Leases
 from gnomon.engine.workers.notebook import Notebook
 from gnomon.errors import StoreUnavailable
-from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.changes import Applied
 
 logger = logging.getLogger(__name__)
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from gnomon.core.access.tenants import TenantId
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.executions.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.executions.records import Redrive, Redriven
@@ -21,7 +22,7 @@ from gnomon.core.schedules.occurrence import Firing
 from gnomon.core.workflows.dag import Dag
 from gnomon.proof import events
 from gnomon.proof.events import Event
-from gnomon.store.protocols.changes import Applied, Decision, Handover
+from gnomon.store.protocols.changes import Applied, Handover
 from gnomon.store.protocols.store import Store
 from gnomon.testing.sim.flow_recorder import FlowRecorder
 from gnomon.testing.sim.network import Call
