@@ -19,8 +19,8 @@ from gnomon.core.executions.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.executions.records import ExecutionFilter, Page
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.limits import check_batch, check_limit
-from gnomon.errors import ExecutionNotFound, InvalidInput, StoreUnavailable
-from gnomon.store.databases.database import Database, Rows, UniqueViolation, again_after_deadlock
+from gnomon.errors import ExecutionNotFound, InvalidInput
+from gnomon.store.databases.database import Database, Rows, UniqueViolation, again_after_deadlock, rounds
 from gnomon.store.databases.rows import FIRST_ID, attempt_of, bounds, execution_of
 from gnomon.store.executions.ends import ExecutionEnds, held_rows
 from gnomon.store.jobs.revisions import Revisions
@@ -34,7 +34,6 @@ from gnomon.store.runs.runs import SqlRuns
 from gnomon.store.writes.writer import Writer
 
 EXPIRED_LIMIT_MAX = 10_000
-ROUNDS_MAX = 100
 
 _PAGES = {
     ExecutionStatus.PENDING: "executions_page_pending",
@@ -160,9 +159,7 @@ class SqlExecutions:
     ) -> Mapping[ExecutionId, ExecutionStatus]:
         wanted = _wanted(execution_ids)
         async with self._database.transaction() as session:
-            # Claims and retries move executions between our statements. What we ended or asked to stop is
-            # locked by us and stays; for the rest, look again.
-            for _ in range(ROUNDS_MAX):
+            for _ in rounds("cancel: executions"):
                 await session.fetch("executions_stop", wanted, tenant_id=tenant_id)
                 ended = await session.fetch("executions_end_waiting", wanted, tenant_id=tenant_id, now=now)
                 await note_unbegun(session, ended, now=now)
@@ -170,10 +167,6 @@ class SqlExecutions:
                 found = [execution_of(row, now=now) for row in rows]
                 if all(one.status.is_final or one.cancel_requested for one in found):
                     break
-            else:
-                raise StoreUnavailable(
-                    f"cancel: executions moved away {ROUNDS_MAX} times in a row. Ask again."
-                )
         await self._gates.admit_after({one.job_id for one in found}, now=now)
         return {one.id: one.status for one in found}
 
