@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gnomon.core.executions.lease import Claim
@@ -17,3 +18,17 @@ class Decision(NamedTuple):
     claim: Claim
     change: Change
     in_run: bool = False
+
+
+def are_plain_endings(decisions: Iterable[Decision]) -> bool:
+    """Whether nothing is told of failures, dead letters or expiry, and nothing goes back to wait.
+
+    That is so for nearly every batch.
+    """
+    return all(
+        change.due is None
+        and change.failure is None
+        and change.dead is None
+        and change.only_if_expired_at is None
+        for _, change, _ in decisions
+    )

@@ -15,7 +15,7 @@ from uuid import UUID
 import msgspec
 
 from gnomon.core.access.tenants import TenantId
-from gnomon.core.executions.decisions import Decision
+from gnomon.core.executions.decisions import Decision, are_plain_endings
 from gnomon.core.executions.lease import ClaimRequest
 from gnomon.core.jobs.job import JobId
 from gnomon.core.runs.events import Changes, Release
@@ -75,11 +75,10 @@ class Step(NamedTuple):
         return Document(f'{{"dag_run_id": "{self.run.id}"}}')
 
     def run_after(self, now: datetime) -> VersionedRun:
+        run, state = self.run, self.changes.run
         if not self.moves:
-            return msgspec.structs.replace(self.run, state=self.changes.run)
-        return msgspec.structs.replace(
-            self.run, state=self.changes.run, version=self.run.version + 1, moved_at=now
-        )
+            return msgspec.structs.replace(run, state=state)
+        return msgspec.structs.replace(run, state=state, version=run.version + 1, moved_at=now)
 
 
 class ClaimWith(NamedTuple):
@@ -108,17 +107,7 @@ class WriteSet:
 
     @property
     def are_plain_endings(self) -> bool:
-        """Whether nothing is told of failures, dead letters or expiry, and nothing goes back to wait.
-
-        That is so for nearly every batch.
-        """
-        return all(
-            change.due is None
-            and change.failure is None
-            and change.dead is None
-            and change.only_if_expired_at is None
-            for _, change, _ in self.decisions
-        )
+        return are_plain_endings(self.decisions)
 
     @property
     def retries(self) -> Sequence[Decision]:

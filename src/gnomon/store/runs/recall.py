@@ -13,7 +13,7 @@ from datetime import datetime
 from operator import itemgetter
 from typing import NamedTuple
 
-from gnomon.core.executions.decisions import Decision
+from gnomon.core.executions.decisions import Decision, are_plain_endings
 from gnomon.core.runs.decisions import after, touched
 from gnomon.core.runs.events import Changes, Ended, State
 from gnomon.core.runs.order import not_before
@@ -42,7 +42,7 @@ def recall(
     memory: RunMemory, plans: Plans, decisions: Sequence[Decision], claim: ClaimWith | None, *, now: datetime
 ) -> Recalled | None:
     """None if all of them take the locks of their runs."""
-    if not WriteSet(now, decisions).are_plain_endings:
+    if not are_plain_endings(decisions):
         return None
     remembered, rest = memory.parted(decisions)
     now = not_before(now, (memory[run_id].run.moved_at for run_id in remembered))

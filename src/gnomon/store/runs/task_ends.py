@@ -124,4 +124,4 @@ class TaskEnds:
 
     async def _with_aftermath(self, written: Written, aftermath: Aftermath, *, now: datetime) -> Written:
         has_begun = await self.follow(aftermath, now=now)
-        return written._replace(may_be_more=written.may_be_more or has_begun)
+        return written._replace(may_be_more=True) if has_begun else written

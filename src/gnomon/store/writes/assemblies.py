@@ -21,10 +21,10 @@ class Assembly(StrEnum):
 
 
 def assembly_of(write_set: WriteSet, *, holds_locks: bool, lane_id: int | None) -> Assembly:
-    """`holds_locks`: the transaction holds the locks of the runs, so what they do is known to hold.
+    """`holds_locks`: the transaction holds the locks of the runs, so what was decided about them still holds.
 
-    Without them, the statement itself looks whether each run still has its version. `lane_id` is the lane of
-    what follows, if the worker may have it without a look at the queue.
+    Without them, the statement itself looks whether each run still has its version. `lane_id`: the write set
+    is a step of a chain, and its worker may have what follows in this lane without a look at the queue.
     """
     if not write_set.steps:
         if not write_set.decisions:
@@ -33,8 +33,4 @@ def assembly_of(write_set: WriteSet, *, holds_locks: bool, lane_id: int | None) 
     if holds_locks:
         assert not write_set.decisions, "under locks, ends are accepted before it is decided what follows"
         return Assembly.RUN_STEPS
-    assert write_set.are_plain_endings, "what went wrong is written under locks"
-    assert not any(one.changes.does_more_than_release for one in write_set.steps)
-    if write_set.is_step_of_chain and lane_id is not None:
-        return Assembly.CHAIN_STEP
-    return Assembly.TASK_ENDS
+    return Assembly.TASK_ENDS if lane_id is None else Assembly.CHAIN_STEP

@@ -22,19 +22,6 @@ from gnomon.store.databases.database import Rows
 from gnomon.store.databases.rows import document_text
 
 
-class TaskRow(NamedTuple):
-    dag_run_id: UUID
-    task: int
-    status: str
-    parents_left: int
-    parents_failed: int
-    parents_skipped: int
-    round: int
-    items_left: int
-    items_failed: int
-    items_cancelled: int
-
-
 class ReleasedRow(NamedTuple):
     execution_id: UUID
     tenant_id: TenantId
@@ -82,7 +69,11 @@ class EndedRunRow(NamedTuple):
     failure_message: str | None = None
 
 
-_UNIFORM_TASK = frozenset(TaskRow._fields) - {"task"}
+_TASK = (
+    "dag_run_id", "task", "status", "parents_left", "parents_failed", "parents_skipped", "round",
+    "items_left", "items_failed", "items_cancelled",
+)  # fmt: skip
+_UNIFORM_TASK = frozenset(_TASK) - {"task"}
 _UNIFORM_RELEASED = frozenset({"job_id", "dag_run_id", "round"})
 _RUN = (
     "id", "status", "unended", "live", "halted", "completed", "failed", "cancelled", "is_paused", "ends_as",
@@ -92,8 +83,8 @@ _RUN = (
 # Runs and their tasks --------------------------------------------------------------------------------
 
 
-def task_row(run_id: UUID, task: int, state: TaskState) -> TaskRow:
-    return TaskRow(
+def _task_row(run_id: UUID, task: int, state: TaskState) -> tuple[object, ...]:
+    return (
         run_id,
         task,
         state.status,
@@ -108,20 +99,20 @@ def task_row(run_id: UUID, task: int, state: TaskState) -> TaskRow:
 
 
 def task_rows(run_id: UUID, tasks: Mapping[int, TaskState]) -> Rows:
-    return _task_batch(task_row(run_id, task, state) for task, state in tasks.items())
+    return _task_batch(_task_row(run_id, task, state) for task, state in tasks.items())
 
 
 def moved_tasks(steps: Iterable[Step]) -> Rows:
     return _task_batch(
-        task_row(step.run.id, task, state)
+        _task_row(step.run.id, task, state)
         for step in steps
         if step.moves
         for task, state in step.changes.tasks.items()
     )
 
 
-def _task_batch(rows: Iterable[TaskRow]) -> Rows:
-    return Rows("task_row", TaskRow._fields, list(rows), _UNIFORM_TASK)
+def _task_batch(rows: Iterable[tuple[object, ...]]) -> Rows:
+    return Rows("task_row", _TASK, list(rows), _UNIFORM_TASK)
 
 
 def run_columns(state: RunState, *, now: datetime) -> dict[str, Any]:

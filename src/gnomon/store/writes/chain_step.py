@@ -6,17 +6,15 @@ the queue is searched although it is known to be empty. Plain values cost much l
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 from gnomon.core.runs.write_set import VersionedRun, WriteSet
 from gnomon.core.workflows.workflow import Execute
 from gnomon.store.queue.claimed import ClaimedRow
 from gnomon.store.writes import batches
-from gnomon.store.writes.batches import ReleasedRow, TaskRow, task_row
-from gnomon.store.writes.changes import EndingRow, ending_rows
-
-_ENDED = tuple(f"ended_{column}" for column in TaskRow._fields)
-_NEXT = tuple(f"next_{column}" for column in TaskRow._fields)
+from gnomon.store.writes.batches import ReleasedRow, task_rows
+from gnomon.store.writes.changes import ending_rows
 
 
 class ChainStep(NamedTuple):
@@ -49,11 +47,18 @@ def chain_step(write_set: WriteSet, lane_id: int) -> ChainStep:
         "now": write_set.now,
         **_run_values(run, write_set),
     }
-    values |= zip(EndingRow._fields, ending_rows(write_set.decisions).rows[0], strict=True)
-    for task, state in changes.tasks.items():
-        names = _NEXT if task == released.task else _ENDED
-        values |= zip(names, task_row(run.id, task, state), strict=True)
+    ending = ending_rows(write_set.decisions)
+    values |= zip(ending.columns, ending.rows[0], strict=True)
+    tasks = task_rows(run.id, changes.tasks)
+    for task, row in zip(changes.tasks, tasks.rows, strict=True):
+        names = _prefixed("next_" if task == released.task else "ended_", tasks.columns)
+        values |= zip(names, row, strict=True)
     return ChainStep(values, released, _claimed(write_set, released, priority))
+
+
+@cache
+def _prefixed(prefix: str, columns: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(prefix + column for column in columns)
 
 
 def _run_values(run: VersionedRun, write_set: WriteSet) -> dict[str, Any]:

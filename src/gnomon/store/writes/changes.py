@@ -3,43 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
-from uuid import UUID
 
 from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.lifecycle import Change
 from gnomon.store.databases.database import Rows
 from gnomon.store.databases.rows import document_text
 
-
-class EndingRow(NamedTuple):
-    execution_id: UUID
-    claim: int
-    outcome: str
-    last_attempt: str
-    attempts: int
-    result: str | None
-
-
+_ENDING = ("execution_id", "claim", "outcome", "last_attempt", "attempts", "result")
 _UNIFORM = frozenset({"outcome", "last_attempt", "attempts"})
 _CHANGE = (
-    *EndingRow._fields, "crashes", "due", "failure_kind", "failure_message", "dead", "expired_at",
+    *_ENDING, "crashes", "due", "failure_kind", "failure_message", "dead", "expired_at",
     "waits_for", "waits_for_uncounted", "if_cancelled",
 )  # fmt: skip
 
 
 def ending_rows(decisions: Sequence[Decision]) -> Rows:
-    return Rows("change", EndingRow._fields, list(map(_ending, decisions)), _UNIFORM)
+    rows = [
+        (*claim, change.status, change.attempt, change.attempts, document_text(change.result))
+        for claim, change, _ in decisions
+    ]
+    return Rows("change", _ENDING, rows, _UNIFORM)
 
 
 def change_rows(decisions: Sequence[Decision]) -> Rows:
-    rows = [(*_ending(one), *_more(one.change)) for one in decisions]
+    endings = ending_rows(decisions).rows
+    rows = [(*ending, *_more(one.change)) for ending, one in zip(endings, decisions, strict=True)]
     return Rows("change", _CHANGE, rows, _UNIFORM)
-
-
-def _ending(decision: Decision) -> EndingRow:
-    claim, change, _ = decision
-    return EndingRow(*claim, change.status, change.attempt, change.attempts, document_text(change.result))
 
 
 def _more(change: Change) -> tuple[object, ...]:
