@@ -165,15 +165,15 @@ BUGS = (
     # What is claimed with an end
     bug(
         "workflow: what was claimed with an end is forgotten when no answer comes",
-        "engine/workers/worker.py",
-        "        self._is_asked_for = False\n        self.wakeup.set()",
-        "        self._is_asked_for, self._unanswered = False, None\n        self.wakeup.set()",
+        "engine/workers/slots.py",
+        "            self.asked = Asked.BY_WORKER\n        self.to_fill.set()",
+        "            self.request, self.asked = None, Asked.NOT\n        self.to_fill.set()",
         caught_by="tests/integration/engine/test_handovers.py",
     ),
     bug(
         "workflow: what follows a task is handed out twice",
         "engine/workers/worker.py",
-        "return not self._is_asked_for and (",
+        "return not slots.is_asked_by_completer and (",
         "return (",
         caught_by="tests/integration/engine/test_handovers.py",
     ),

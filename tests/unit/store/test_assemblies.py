@@ -30,13 +30,6 @@ def test_a_step_of_a_chain_is_handed_over_where_nothing_else_waits() -> None:
     assert chosen(write_set) is Assembly.TASK_ENDS
 
 
-def test_what_more_than_one_task_follows_is_a_batch() -> None:
-    plan = plan_of(task("a"), task("b", "a"), task("c", "a"))
-    write_set = WriteSet(NOON, [DONE], [step_of(plan, *begun(plan), ended(0))], CLAIM)
-
-    assert chosen(write_set, lane_id=4) is Assembly.TASK_ENDS
-
-
 def test_under_locks_runs_go_on_and_a_worker_claims_what_they_release() -> None:
     plan = plan_of(task("a"), task("b", "a"))
     step = step_of(plan, *begun(plan), ended(0))
