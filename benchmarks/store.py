@@ -32,13 +32,13 @@ from benchmarks._raw import INPUT, RESULT, BarePostgres, RawPostgres, RawSqlite
 from benchmarks._rows import copy_postgres, fill_postgres, fill_sqlite, insert_sqlite
 from gnomon.app import open_database
 from gnomon.core.access.tenants import DEFAULT_TENANT
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import ExecutionId, NewExecution, WorkerId
 from gnomon.core.executions.lease import LEASE, ClaimRequest
 from gnomon.core.executions.lifecycle import Succeeded, after
 from gnomon.core.jobs.job import Definition, Job, JobId, NewJob
 from gnomon.core.values.document import Document
 from gnomon.core.values.ids import IdSource
-from gnomon.store.protocols.changes import Decision
 from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from tests.postgres import PostgresServer, bundled_server

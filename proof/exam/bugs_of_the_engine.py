@@ -7,16 +7,16 @@ from proof.exam.planting import bug
 BUGS = (
     bug(
         "a claim without an answer is forgotten",
-        "engine/workers/worker.py",
-        "self._unanswered = request",
-        "self._unanswered = None",
+        "engine/workers/slots.py",
+        "self.request = request",
+        "self.request = None",
         caught_by="tests/integration/engine/test_worker.py",
     ),
     bug(
         "a claim is asked again as if it were new",
-        "engine/workers/worker.py",
-        "self._unanswered = request",
-        "self._unanswered = replace(request, id=self._ids.next(now))",
+        "engine/workers/slots.py",
+        "return None if self.request is None else replace(self.request, is_repeat=True)",
+        "return None",
         caught_by="tests/integration/engine/test_worker.py",
     ),
     bug(
@@ -43,9 +43,9 @@ BUGS = (
         "a suspect begins beside others",
         "engine/workers/worker.py",
         "self.claims() or not await self._outlook.leaves(self._clock.now()):\n            return False\n"
-        "        return await self._is_ready() and self._unanswered is None and not self.claims()",
+        "        return await self.may_ask() and self._slots.request is None and not self.claims()",
         "not await self._outlook.leaves(self._clock.now()):\n            return False\n"
-        "        return await self._is_ready() and self._unanswered is None",
+        "        return await self.may_ask() and self._slots.request is None",
     ),
     bug(
         "a draining worker goes on claiming",
@@ -64,7 +64,7 @@ BUGS = (
     bug(
         "what has ended is not renewed until it is written",
         "engine/workers/worker.py",
-        "return [*running, *self._completer.claims()]",
+        "return [*running, *self._slots.unwritten()]",
         "return running",
         caught_by="tests/integration/engine/test_worker.py",
     ),

@@ -24,8 +24,8 @@ BUGS = (
     bug(
         "workflow: an end is told to the run by a later transaction",
         "store/runs/ends.py",
-        "    await progress.take(await _ends(progress, accepted, decisions))",
-        "    await _ends(progress, accepted, decisions)",
+        "    await progress.take(await _ends(progress, accepted, write_set))",
+        "    await _ends(progress, accepted, write_set)",
     ),
     bug(
         "workflow: a failure is told to the run by a later transaction",
@@ -92,7 +92,7 @@ BUGS = (
     bug(
         "workflow: an end that was refused moves the run",
         "store/runs/ends.py",
-        "if one.claim not in refused]",
+        "if one.claim not in ended.refused]",
         "]",
         Edit(
             f"{SQL}runs/runs_lock_of.sql",
@@ -122,20 +122,20 @@ BUGS = (
     # G6
     bug(
         "workflow: a cancel leaves in the queue what waits",
-        "store/runs/stops.py",
+        "store/writes/stops.py",
         'rows = await session.fetch("run_waiting_end", run_id=run_id, now=now)',
         "rows: list[Row] = []",
         Edit(
-            "store/runs/stops.py",
+            "store/writes/stops.py",
             'if not await session.fetch("run_remains", run_id=run_id):',
             "if True:",
         ),
     ),
     bug(
         "workflow: a cancel does not reach the runs inside",
-        "store/runs/progress.py",
-        'inside = [row["id"] for row in await self.session.fetch("runs_inside", run_id=run_id)]',
-        "inside: list[UUID] = []",
+        "store/writes/run_steps.py",
+        'return [row["id"] for row in await session.fetch("runs_inside", run_id=run_id)]',
+        "return []",
     ),
     bug(
         "workflow: a pause does not hold what waits in the queue",
@@ -165,15 +165,15 @@ BUGS = (
     # What is claimed with an end
     bug(
         "workflow: what was claimed with an end is forgotten when no answer comes",
-        "engine/workers/worker.py",
-        "        self._is_asked_for = False\n        self.wakeup.set()",
-        "        self._is_asked_for, self._unanswered = False, None\n        self.wakeup.set()",
+        "engine/workers/slots.py",
+        "            self.asked = Asked.BY_WORKER\n        self.to_fill.set()",
+        "            self.request, self.asked = None, Asked.NOT\n        self.to_fill.set()",
         caught_by="tests/integration/engine/test_handovers.py",
     ),
     bug(
         "workflow: what follows a task is handed out twice",
         "engine/workers/worker.py",
-        "return not self._is_asked_for and (",
+        "return not slots.is_asked_by_completer and (",
         "return (",
         caught_by="tests/integration/engine/test_handovers.py",
     ),

@@ -8,6 +8,7 @@ from itertools import count
 from uuid import UUID
 
 from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant, TenantId
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import Execution, ExecutionId, Failure, NewExecution, WorkerId
 from gnomon.core.executions.lease import LEASE, ClaimRequest, Leased
 from gnomon.core.executions.lifecycle import Change, Failed, JobAction, Outcome, Succeeded, after, change_of
@@ -15,7 +16,7 @@ from gnomon.core.jobs.job import Definition, Job, JobId, NewJob
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.operations.workers import Registration
 from gnomon.core.values.ids import EPOCH, MILLISECOND, uuid7
-from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.changes import Applied
 from gnomon.store.protocols.store import Store
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)

@@ -17,6 +17,7 @@ from hypothesis.stateful import (
 )
 
 from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant, TenantId
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.executions.gates import slots
 from gnomon.core.executions.lease import LEASE, Claim, ClaimRequest, Leased
@@ -27,7 +28,6 @@ from gnomon.core.schedules.firing import plan
 from gnomon.core.schedules.occurrence import Firing
 from gnomon.core.values.document import Document
 from gnomon.core.values.ids import IdSource
-from gnomon.store.protocols.changes import Decision
 from tests.contract import drawn
 from tests.contract.given import ADA, BOB, NOW
 from tests.contract.grounds import Ground

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gnomon.core.access.tenants import DEFAULT_TENANT
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionStatus, Failure
 from gnomon.core.executions.lifecycle import (
     Cancelled,
@@ -11,7 +12,7 @@ from gnomon.core.executions.lifecycle import (
     LeaseExpired,
     Released,
 )
-from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.changes import Applied
 from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     BOB,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
 from gnomon.core.executions.lease import LEASE, Claim
 from gnomon.core.executions.lifecycle import (
     LeaseExpired,
     Released,
 )
-from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.changes import Applied
 from gnomon.store.protocols.store import Store
 from tests.contract.given import (
     BOB,

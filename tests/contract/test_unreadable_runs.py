@@ -11,9 +11,10 @@ from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.jobs.job import JobId, NewJob
 from gnomon.core.runs import rows as run_book
-from gnomon.core.runs.events import Approve, Changes, Pause, RerunFailed
+from gnomon.core.runs.events import Approve, Pause, RerunFailed
 from gnomon.core.runs.run import RunId
 from gnomon.core.runs.state import RunStatus
+from gnomon.core.runs.write_set import WriteSet
 from gnomon.core.time.schedule import Schedule
 from gnomon.core.values.document import JSON, Document
 from gnomon.core.workflows.dag import NewDag, dag_definition
@@ -21,10 +22,10 @@ from gnomon.core.workflows.document import read_workflow
 from gnomon.core.workflows.workflow import Plan
 from gnomon.errors import IllegalTransition, InvalidInput
 from gnomon.store.protocols.workflows import WorkflowStore
-from gnomon.store.runs import releases as run_releases
-from gnomon.store.runs.rows import LockedRun
 from gnomon.store.sql_store import SqlStore
 from gnomon.store.workflows import plans
+from gnomon.store.writes import batches
+from gnomon.store.writes.batches import ReleasedRow
 from tests.contract.flows import (
     act,
     all_tasks,
@@ -228,13 +229,14 @@ async def test_a_run_of_which_nothing_can_be_written_fails_and_the_others_are_wr
     bad = await begun(flows, {"first": [], POISON: ["first"]})
     good = await begun(flows, chain(2))
     leased = await claim(flows)
-    real = run_releases.Releases.add
+    real = batches.released
 
-    def broken(self: run_releases.Releases, run: LockedRun, plan: Plan, changes: Changes) -> None:
-        assert not any(plan.task(release.task).name == POISON for release in changes.releases)
-        real(self, run, plan, changes)
+    def broken(write_set: WriteSet) -> list[ReleasedRow]:
+        begin = [step.plan.task(release.task).name for step, release in write_set.releases]
+        assert POISON not in begin
+        return real(write_set)
 
-    monkeypatch.setattr(run_releases.Releases, "add", broken)
+    monkeypatch.setattr(batches, "released", broken)
     await finish(flows, *leased)
 
     assert (await statuses(flows, good), await statuses(flows, bad)) == ("CR", "CX")

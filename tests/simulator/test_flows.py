@@ -11,8 +11,8 @@ from random import Random
 from gnomon.core.workflows.document import read_dag
 from gnomon.core.workflows.trigger_rules import TriggerRule
 from gnomon.core.workflows.workflow import FailureStrategy, Plan
-from gnomon.store.runs.rows import task_rows
 from gnomon.store.schema.migrations import migrate
+from gnomon.store.writes.batches import moved_tasks
 from proof.checker.judge import check
 from proof.simulator.recording.notes import NotingDatabase
 from proof.simulator.scenarios.flows import Does, document_of
@@ -64,10 +64,10 @@ def test_what_is_rolled_back_was_never_noted() -> None:
         database.note()
         with suppress(RuntimeError):
             async with database.transaction() as session:
-                await session.fetch("run_add", task_rows([]), **RUN)
+                await session.fetch("run_add", moved_tasks([]), **RUN)
                 raise RuntimeError
         before = [note.what for note in database.taken()]
-        await database.fetch("run_add", task_rows([]), **RUN)
+        await database.fetch("run_add", moved_tasks([]), **RUN)
         return before, [note.what for note in database.taken()]
 
     assert asyncio.run(story()) == ([], ["start"])

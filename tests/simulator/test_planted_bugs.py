@@ -41,7 +41,7 @@ def no_repeat_of_a_claim(patch: pytest.MonkeyPatch) -> None:
     claim = Worker._claim
 
     async def forgetful(self: Worker, **asked: bool) -> Any:
-        self._unanswered = None
+        self._slots.request = None
         return await claim(self, **asked)
 
     patch.setattr(Worker, "_claim", forgetful)

@@ -11,8 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
+from gnomon.core.executions.decisions import Decision
 from gnomon.handlers.base import Context
-from gnomon.store.protocols.changes import Decision
 from proof.campaign import clock
 from proof.checker.history import events
 from proof.checker.history.events import Event

@@ -7,11 +7,12 @@ from collections import Counter
 import asyncpg
 
 from gnomon.app import open_store
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, ExecutionStatus
 from gnomon.core.executions.lease import Claim
 from gnomon.core.executions.lifecycle import Change
 from gnomon.engine.clock import StoreClock
-from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.changes import Applied
 
 BATCH = 500
 CLAIMS_MAX = 50_000

@@ -11,6 +11,7 @@ from random import Random
 
 from gnomon.app import open_database, open_store
 from gnomon.core.access.tenants import DEFAULT_TENANT
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import (
     AttemptOutcome,
     ExecutionId,
@@ -23,7 +24,7 @@ from gnomon.core.executions.lifecycle import Change
 from gnomon.core.jobs.job import Definition, JobId, NewJob
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.ids import IdSource
-from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.changes import Applied
 from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 from gnomon.core.access.tenants import TenantId
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import Enqueued, Execution, ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.executions.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.executions.records import Redrive, Redriven
@@ -19,7 +20,7 @@ from gnomon.core.jobs.job import Job
 from gnomon.core.runs.run import Run
 from gnomon.core.schedules.occurrence import Firing
 from gnomon.core.workflows.dag import Dag
-from gnomon.store.protocols.changes import Applied, Decision, Handover
+from gnomon.store.protocols.changes import Applied, Handover
 from gnomon.store.protocols.store import Store
 from proof.checker.history import events
 from proof.checker.history.events import Event

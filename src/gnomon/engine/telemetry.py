@@ -11,10 +11,10 @@ from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
 from gnomon.core.access.tenants import TenantId
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import ExecutionId, Failure
 from gnomon.core.executions.lease import Leased
 from gnomon.core.jobs.job import JobId
-from gnomon.store.protocols.changes import Decision
 
 logger = logging.getLogger(__name__)
 

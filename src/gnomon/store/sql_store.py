@@ -24,6 +24,7 @@ from gnomon.store.runs.runs import SqlRuns
 from gnomon.store.workflows.backfills import SqlBackfills
 from gnomon.store.workflows.dags import SqlDags
 from gnomon.store.workflows.plans import Plans
+from gnomon.store.writes.writer import Writer
 
 
 class SqlStore:
@@ -36,11 +37,13 @@ class SqlStore:
         self.jobs = SqlJobs(database, lanes, gates)
         backfills = SqlBackfills(database)
         self.dags = SqlDags(database, lanes, self.jobs, backfills)
-        self.runs = SqlRuns(database, plans, gates, backfills)
+        claimer = Claimer(database, lanes, rescan=rescan)
+        writer = Writer(database, claimer)
+        self.runs = SqlRuns(database, plans, gates, backfills, writer)
         self.schedules = SqlSchedules(database)
         self.calendars = SqlCalendars(database)
         self.executions = SqlExecutions(
-            database, Claimer(database, lanes, rescan=rescan), Revisions(database), gates, lanes, self.runs
+            database, claimer, Revisions(database), gates, lanes, self.runs, writer
         )
         self.checkpoints = SqlCheckpoints(database)
         self.logs = SqlLogs(database)

@@ -30,6 +30,7 @@ from gnomon.engine.telemetry import Happening, Telemetry, What
 from gnomon.engine.workers.attempts import RUNNING
 from gnomon.engine.workers.completer import Completer
 from gnomon.engine.workers.notebook import Capture, Notebook
+from gnomon.engine.workers.slots import Slots
 from gnomon.engine.workers.worker import Worker
 from gnomon.handlers.python.functions import Functions
 from gnomon.handlers.python.handler import FunctionHandler
@@ -106,7 +107,10 @@ class Inline:
         self.notebook = Notebook(
             logs=store.logs, checkpoints=store.checkpoints, clock=clock, telemetry=telemetry
         )
+        own = Registration(WorkerId("inline"), self.ids.next(clock.now()), "here", slots, handlers.kinds)
+        between = Slots(slots)
         self._completer = Completer(
+            between,
             executions=store.executions,
             clock=clock,
             random=Random(2),  # noqa: S311
@@ -114,13 +118,13 @@ class Inline:
             telemetry=telemetry,
         )
         self._worker = Worker(
-            Registration(WorkerId("inline"), self.ids.next(clock.now()), "here", slots, handlers.kinds),
+            own,
+            between,
             executions=store.executions,
             checkpoints=store.checkpoints,
             clock=clock,
             ids=self.ids,
             handlers=handlers,
-            completer=self._completer,
             notebook=self.notebook,
             telemetry=telemetry,
         )

@@ -18,13 +18,14 @@ import pytest
 
 from gnomon.client.remote.wire import ServerAddress
 from gnomon.client.remote.work_store import RemoteStore
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import ClaimRequest, Leased
 from gnomon.core.executions.lifecycle import Failed, Failure, Released, Succeeded, after
 from gnomon.core.executions.records import Checkpoint, LogLevel, LogLine
 from gnomon.core.operations.workers import Registration
 from gnomon.core.values.document import Document
-from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.changes import Applied
 from tests.acceptance.cli.conftest import Desk
 from tests.acceptance.test_api import first_key, node
 from tests.postgres import free_port

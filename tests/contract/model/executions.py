@@ -9,6 +9,7 @@ from typing import cast
 from uuid import UUID
 
 from gnomon.core.access.tenants import TenantId
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import (
     Attempt,
     AttemptOutcome,
@@ -31,7 +32,7 @@ from gnomon.core.jobs.job import Job, JobId
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.ids import EPOCH, first_id_of
 from gnomon.errors import ExecutionNotFound, InvalidInput
-from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.changes import Applied
 from tests.contract.model import gates, suspects
 from tests.contract.model.jobs import triggerable
 from tests.contract.model.state import Lease, Run, State, page_of

@@ -18,6 +18,7 @@ from gnomon.client import Client, Ends
 from gnomon.client.context import ClientContext
 from gnomon.client.executions.ends import Bells
 from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant, TenantId
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import ClaimRequest, Leased
 from gnomon.core.executions.lifecycle import Outcome, after
@@ -32,7 +33,6 @@ from gnomon.health.metrics import Metrics
 from gnomon.health.vitals import Vitals
 from gnomon.settings import ApiSettings, HandlerSettings
 from gnomon.store.databases.hints import Topic
-from gnomon.store.protocols.changes import Decision
 from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing import ManualClock

@@ -12,6 +12,7 @@ import pytest
 from gnomon.app import open_database
 from gnomon.client import Client, Ends
 from gnomon.client.context import ClientContext
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import ClaimRequest, Leased
 from gnomon.core.executions.lifecycle import Outcome, after
@@ -22,7 +23,6 @@ from gnomon.engine.schedulers.scheduler import Scheduler
 from gnomon.engine.telemetry import Telemetry
 from gnomon.errors import InvalidInput
 from gnomon.store.databases.hints import Topic
-from gnomon.store.protocols.changes import Decision
 from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing import ManualClock

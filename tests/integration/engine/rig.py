@@ -25,6 +25,7 @@ from gnomon.engine.telemetry import Telemetry
 from gnomon.engine.workers.completer import Completer
 from gnomon.engine.workers.heartbeat import Heartbeat
 from gnomon.engine.workers.notebook import Notebook
+from gnomon.engine.workers.slots import Slots
 from gnomon.engine.workers.worker import Worker
 from gnomon.handlers.base import Context
 from gnomon.handlers.registry import Registry
@@ -102,7 +103,9 @@ class Rig:
             clock=clock,
             telemetry=telemetry,
         )
+        between = Slots(slots)
         completer = Completer(
+            between,
             executions=self.store.executions,
             clock=clock,
             random=Random(2),
@@ -112,12 +115,12 @@ class Rig:
         )
         worker = Worker(
             registration,
+            between,
             executions=self.store.executions,
             checkpoints=self.store.checkpoints,
             clock=clock,
             ids=self.ids,
             handlers=handlers,
-            completer=completer,
             notebook=notebook,
             telemetry=telemetry,
             forecast=self.store.executions,

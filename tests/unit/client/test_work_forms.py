@@ -15,6 +15,7 @@ from gnomon.api.forms.outcome_forms import outcome_of
 from gnomon.client.executions.leases import Handed
 from gnomon.client.remote.line import BATCH_BYTES_MAX, ITEMS_MAX, batches
 from gnomon.client.remote.work_forms import Lease, completion_form, leased_of, line_form, revision_of
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import Failure, WorkerId
 from gnomon.core.executions.lease import Leased
 from gnomon.core.executions.lifecycle import (
@@ -31,7 +32,6 @@ from gnomon.core.executions.records import LogLevel, LogLine
 from gnomon.core.jobs.job import Delivery
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.values.document import Document
-from gnomon.store.protocols.changes import Decision
 from tests.unit.core.builders import NOON, leased
 
 WAITS = st.integers(0, 700_000).map(lambda seconds: timedelta(seconds=seconds))

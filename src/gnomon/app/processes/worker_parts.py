@@ -27,6 +27,7 @@ from gnomon.engine.workers.needs import Forecast, WorkStore
 from gnomon.engine.workers.notebook import Capture, Notebook
 from gnomon.engine.workers.pulse import Pulse
 from gnomon.engine.workers.recycler import Recycler
+from gnomon.engine.workers.slots import Slots
 from gnomon.engine.workers.tidier import Tidier
 from gnomon.engine.workers.worker import Worker
 from gnomon.errors import StoreError
@@ -107,7 +108,9 @@ class WorkerParts:
             clock=self.clock,
             telemetry=self.telemetry,
         )
+        slots = Slots(self.chosen.registration.slots)
         completer = Completer(
+            slots,
             executions=self.store.executions,
             clock=self.clock,
             random=self.random,
@@ -122,12 +125,12 @@ class WorkerParts:
         self.ways.capture(notebook, stack)
         return Worker(
             self.chosen.registration,
+            slots,
             executions=self.store.executions,
             checkpoints=self.store.checkpoints,
             clock=self.clock,
             ids=self.ids,
             handlers=self.chosen.handlers,
-            completer=completer,
             notebook=notebook,
             telemetry=self.telemetry,
             forecast=self.forecast,

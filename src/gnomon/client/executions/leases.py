@@ -15,6 +15,7 @@ from random import Random
 from typing import NamedTuple
 
 from gnomon.client.context import ClientContext
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, ExecutionStatus, WorkerId
 from gnomon.core.executions.lease import LEASE, Claim, ClaimRequest, Leased
 from gnomon.core.executions.lifecycle import (
@@ -33,7 +34,7 @@ from gnomon.core.values.document import Document
 from gnomon.engine.outlook import Outlook
 from gnomon.errors import ExecutionNotFound, SchemaMismatch
 from gnomon.store.databases.hints import Topic
-from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.changes import Applied
 
 # How an attempt that ended in this way is kept; a replay is known by it.
 _ATTEMPTS: dict[type[Outcome], AttemptOutcome] = {

@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 
 from gnomon.core.access.tenants import TenantId
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, WorkerId
 from gnomon.core.executions.lease import Claim, Leased
 from gnomon.core.executions.lifecycle import DeadReason
@@ -19,7 +20,6 @@ from gnomon.core.operations.workers import Registration, Worker, WorkerStatus
 from gnomon.core.time.schedule_document import from_kept
 from gnomon.core.values.document import Document
 from gnomon.core.values.instants import instant_text, seconds_of
-from gnomon.store.protocols.changes import Decision
 
 
 class Retry(msgspec.Struct):

@@ -35,6 +35,7 @@ from gnomon.client.remote.work_forms import (
     revision_of,
     worker_of,
 )
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import ExecutionId, WorkerId
 from gnomon.core.executions.lease import Claim, ClaimRequest, Leased, Renewed
 from gnomon.core.executions.records import Checkpoint, LogLine
@@ -48,7 +49,7 @@ from gnomon.errors import (
     WorkerNotFound,
     WorkerOfAnotherKey,
 )
-from gnomon.store.protocols.changes import Applied, Decision, Handover
+from gnomon.store.protocols.changes import Applied, Handover
 
 # A claim that finds nothing waits for so long at the server. A drain waits for it, so it is not longer.
 WAIT = timedelta(seconds=3)

@@ -13,7 +13,7 @@ a person, a deadline that has passed):
    for what `releases` begin, at the run's gate if `is_held`. `sweep` and `gate` are one UPDATE each, and
    rare. If `has_ended` and the run is inside another, that one gets an `Ended`, in the same transaction; if
    a run that had ended goes on, a `Reopen`; if the `gate` moves, the runs inside of this one get an
-   `OuterTurned`. The dead letters of what is `repaired` are settled.
+   `OuterTurned`. The dead letters of what is `repaired` are settled, and holds of what is `unheld` forgotten.
 
 What is read and written grows with the out-degree of the task that ended, plus what ends because of it.
 Every task ends once, so a whole run costs its tasks and edges once, however they are cut into transactions.
@@ -102,7 +102,7 @@ def after(plan: Plan, state: State, events: Sequence[Event], *, now: datetime) -
                 book.run = with_(book.run, status=status)
     except Lacking as lacking:
         return lacking.needs
-    return book.changes()
+    return book.changes(state.tasks)
 
 
 def touched(plan: Plan, run: RunState, events: Sequence[Event]) -> set[int]:

@@ -235,6 +235,8 @@ class Changes(msgspec.Struct, frozen=True):
 
     `repaired`: tasks whose bad ends a person has made up for. The dead letters of their executions, and of
     the runs inside of them, are settled.
+
+    `unheld`: tasks that were HELD and are no longer. What they waited for is forgotten.
     """
 
     before: RunState
@@ -246,6 +248,7 @@ class Changes(msgspec.Struct, frozen=True):
     failures: Mapping[int, Failure] = msgspec.field(default_factory=dict)
     sweep: bool = False
     repaired: frozenset[int] = frozenset()
+    unheld: frozenset[int] = frozenset()
 
     @property
     def is_held(self) -> bool:
@@ -267,7 +270,12 @@ class Changes(msgspec.Struct, frozen=True):
     def does_more_than_release(self) -> bool:
         """More than rows of its tasks and releases, and perhaps its end."""
         is_moved = self.gate is not None or self.is_held
-        return bool(is_moved or self.sweep or self.results or self.failures)
+        return bool(is_moved or self.sweep or self.results or self.failures or self.unheld)
+
+    @property
+    def is_repaired(self) -> bool:
+        """A run that had ended goes on. With nothing left to do, it ends anew, perhaps in another way."""
+        return self.before.status.is_final and bool(self.tasks)
 
     @property
     def has_ended(self) -> bool:

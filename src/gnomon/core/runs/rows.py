@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -55,8 +55,16 @@ class Book:
         tasks, results = dict(state.tasks), dict(state.results)
         return cls(plan, state.run, now, state.run, tasks, results, state.too_large, state.is_outer_held)
 
-    def changes(self) -> Changes:
+    def changes(self, loaded: Mapping[int, TaskState]) -> Changes:
+        """`loaded`: the rows of tasks as they were."""
         releases = tuple(self.releases[task] for task in sorted(self.releases))
+        held = TaskStatus.HELD
+        # One that began early is still held when another of its parents ends.
+        unheld = [
+            task
+            for task, state in self.changed.items()
+            if loaded[task].status is held and state.status is not held
+        ]
         return Changes(
             self.before,
             self.run,
@@ -66,6 +74,7 @@ class Book:
             self.failures,
             self.is_swept,
             frozenset(self.repaired),
+            frozenset(unheld),
         )
 
     def next_event(self) -> None:

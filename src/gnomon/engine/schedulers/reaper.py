@@ -8,13 +8,14 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import TypeVar
 
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.lease import LEASE, Leased
 from gnomon.core.executions.lifecycle import LeaseExpired, after
 from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
 from gnomon.engine.service import NOW, PAUSE_AFTER_TROUBLE_MAX, Wakeup
 from gnomon.engine.telemetry import Telemetry, What
-from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.changes import Applied
 from gnomon.store.protocols.executions import ExecutionStore
 
 logger = logging.getLogger(__name__)

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from random import Random
-from typing import NamedTuple, Protocol
 
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionStatus, Failure
-from gnomon.core.executions.lease import LEASE, Claim, ClaimRequest, Leased
+from gnomon.core.executions.lease import LEASE, Leased
 from gnomon.core.executions.lifecycle import Change, Failed, Outcome, after
 from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
-from gnomon.engine.service import NOW, Wakeup
+from gnomon.engine.service import NOW
 from gnomon.engine.telemetry import Telemetry, What
 from gnomon.engine.workers.needs import Leases
 from gnomon.engine.workers.notebook import Notebook
+from gnomon.engine.workers.slots import Slots
 from gnomon.errors import StoreUnavailable
-from gnomon.store.protocols.changes import Applied, Decision
+from gnomon.store.protocols.changes import Applied
 
 logger = logging.getLogger(__name__)
 
 BATCH = 500
-# With so much unwritten, a worker takes nothing new: the store is slower than the jobs.
-BEHIND = 2000
 IDLE = timedelta(seconds=10)
 
 
@@ -34,32 +32,16 @@ UNDECIDABLE = Failed(Failure("undecidable", "Nothing could be decided about the 
 UNWRITABLE = Failed(Failure("unwritable", "The store could not keep the outcome."), permanent=True)
 
 
-class Ended(NamedTuple):
-    leased: Leased
-    outcome: Outcome
-
-
-class Taker(Protocol):
-    """Who has room for what follows a task. See Worker."""
-
-    async def ask(self) -> ClaimRequest | None: ...
-
-    async def take(self, leased: Sequence[Leased] | None) -> None: ...
-
-    def lose(self) -> None: ...
-
-    def written(self) -> None: ...
-
-
 class Completer:
     """There is no delay: what ends while a batch is being written is the next batch.
 
-    What follows tasks of workflows is claimed with it, for `taker`, as far as there is room. `released` is
-    called when there may be more; `put_off` when something shall be tried again, now or later.
+    What follows tasks of workflows is claimed with it, as far as there are free slots. `released` is called
+    when there may be more; `put_off` when something shall be tried again, now or later.
     """
 
     def __init__(
         self,
+        slots: Slots,
         *,
         executions: Leases,
         clock: Clock,
@@ -70,8 +52,8 @@ class Completer:
         released: Callable[[], None] = lambda: None,
         put_off: Callable[[], None] = lambda: None,
     ) -> None:
-        self.wakeup = Wakeup()
-        self.taker: Taker | None = None
+        self.wakeup = slots.to_write
+        self._slots = slots
         self._executions = executions
         self._clock = clock
         self._random = random
@@ -80,14 +62,8 @@ class Completer:
         self._lease = lease
         self._released = released
         self._put_off = put_off
-        self._waiting: deque[Ended] = deque()
         # What is being written. Kept until it is, and asked again as it was: the store knows a replay.
-        self._in_hand: list[Leased] = []
         self._decisions: list[Decision] = []
-
-    def add(self, leased: Leased, outcome: Outcome) -> None:
-        self._waiting.append(Ended(leased, outcome))
-        self.wakeup.set()
 
     async def step(self) -> timedelta:
         if not self._decisions:
@@ -104,26 +80,13 @@ class Completer:
             self._released()  # What follows a task of a workflow is there now, and not before.
         if any(change.due for _, change, _ in self._decisions):
             self._put_off()
-        self._in_hand, self._decisions = [], []
-        if self.taker is not None:
-            self.taker.written()
-        return NOW if self._waiting else IDLE
-
-    @property
-    def is_behind(self) -> bool:
-        return len(self._waiting) > BEHIND
-
-    @property
-    def is_empty(self) -> bool:
-        return not self._waiting and not self._decisions
-
-    def claims(self) -> Sequence[Claim]:
-        return [one.claim for one in (*self._in_hand, *(ended.leased for ended in list(self._waiting)))]
+        self._decisions = []
+        self._slots.written()
+        return NOW if self._slots.has_ended else IDLE
 
     def _decide(self) -> None:
         now, random = self._clock.now(), self._random.random
-        ended = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
-        self._in_hand = [one.leased for one in ended]
+        ended = self._slots.take_ended(limit=BATCH)
         try:
             changes = [after(leased, outcome, now=now, jitter=random()) for leased, outcome in ended]
         except Exception:  # One of them makes no sense.
@@ -138,18 +101,17 @@ class Completer:
     async def _write_all(self, decisions: Sequence[Decision]) -> tuple[Sequence[Applied], bool]:
         """And whether there is work for others now: what follows tasks and was not claimed here."""
         has_tasks = any(one.in_run for one in decisions)
-        request = await self.taker.ask() if self.taker is not None and has_tasks else None
+        request = await self._slots.ask_with_ends() if has_tasks else None
         if request is None:
             return await self._write(decisions), has_tasks
-        assert self.taker is not None
         now = self._clock.now()
         try:
             done = await self._executions.apply_and_claim(
                 decisions, request, now=now, lease_until=now + self._lease
             )
-            await self.taker.take(done.leased)
+            await self._slots.fill(done.leased or ())
         except BaseException as error:
-            self.taker.lose()
+            self._slots.lose()
             if isinstance(error, StoreUnavailable) or not isinstance(error, Exception):
                 raise
             return await self._write(decisions), True
@@ -171,18 +133,18 @@ class Completer:
         logger.exception(
             "an outcome cannot be written", extra={"execution": str(decision.claim.execution_id)}
         )
-        [leased] = [one for one in self._in_hand if one.claim == decision.claim]
+        [leased] = [one for one in self._slots.in_writing if one.claim == decision.claim]
         change = after(leased, UNWRITABLE, now=self._clock.now(), jitter=0.0)
         return await self._executions.apply([decision._replace(change=change)], now=self._clock.now())
 
     def _tell(self, answers: Sequence[Applied]) -> None:
         now, ran = self._clock.now(), self._telemetry.ran
-        for one in self._in_hand:
+        for one in self._slots.in_writing:
             ran.add((now - one.started_at).total_seconds())
         if not self._telemetry.listeners and Applied.LOST not in answers:
             self._telemetry.count(_what(change) for _, change, _ in self._decisions)
             return
-        for leased, decision, answer in zip(self._in_hand, self._decisions, answers, strict=True):
+        for leased, decision, answer in zip(self._slots.in_writing, self._decisions, answers, strict=True):
             change = decision.change
             if answer is Applied.LOST:
                 told = {"execution": str(leased.claim.execution_id), "claim": leased.claim.number}

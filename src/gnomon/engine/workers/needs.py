@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import Claim, ClaimRequest, Leased, Offer, Renewed
 from gnomon.core.executions.records import LogLine
 from gnomon.core.operations.workers import Registration, Worker
-from gnomon.store.protocols.changes import Applied, Decision, Handover
+from gnomon.store.protocols.changes import Applied, Handover
 from gnomon.store.protocols.executions import CheckpointStore
 
 

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -18,20 +17,18 @@ from gnomon.core.values.ids import IdSource
 from gnomon.engine.clock import Clock
 from gnomon.engine.failpoints import At, failpoint
 from gnomon.engine.outlook import Outlook
-from gnomon.engine.service import NOW, POLL, Wakeup
+from gnomon.engine.service import NOW, POLL
 from gnomon.engine.telemetry import Telemetry, What
 from gnomon.engine.workers.attempts import Attempt, Stop, states_of
-from gnomon.engine.workers.completer import Completer
 from gnomon.engine.workers.needs import Forecast, Leases
 from gnomon.engine.workers.notebook import Notebook
 from gnomon.engine.workers.quarantine import Quarantine
+from gnomon.engine.workers.slots import Slots
 from gnomon.handlers.base import Context
 from gnomon.handlers.registry import Registry
 from gnomon.store.protocols.executions import CheckpointStore
 
 logger = logging.getLogger(__name__)
-
-CLAIM_MAX = 500  # Per step, so that starting what was claimed does not hold up the rest for long.
 
 
 class Worker:
@@ -43,20 +40,20 @@ class Worker:
     def __init__(
         self,
         registration: Registration,
+        slots: Slots,
         *,
         executions: Leases,
         checkpoints: CheckpointStore,
         clock: Clock,
         ids: IdSource,
         handlers: Registry,
-        completer: Completer,
         notebook: Notebook,
         telemetry: Telemetry,
         forecast: Forecast | None = None,
         lease: timedelta = LEASE,
         poll: timedelta = POLL,
     ) -> None:
-        self.wakeup = Wakeup()
+        self.wakeup = slots.to_fill
         self.registration = registration
         self.started = 0  # Attempts since this worker began.
         self._executions = executions
@@ -64,36 +61,32 @@ class Worker:
         self._clock = clock
         self._ids = ids
         self._handlers = handlers
-        self._completer = completer
+        self._slots, self._attempts = slots, slots.attempts
         self._notebook, self._telemetry = notebook, telemetry
         self._lease, self._poll = lease, poll
         next_due = partial(forecast.next_due, registration) if forecast else None
         self._outlook = Outlook(next_due, fresh=poll / 2) if next_due else None
         hold_back = partial(forecast.hold_back, registration.id, registration) if forecast else None
         self._quarantine = Quarantine(self.claims, hold_back)
-        self._attempts: dict[Claim, Attempt] = {}
         self._is_leaving = False  # Its process ends.
         self.is_halted: Callable[[], bool] = lambda: False  # Claims nothing while it is.
         self._is_drained = False  # By a caller, who may undo it.
-        self._unanswered: ClaimRequest | None = None
-        self._is_asked_for = False  # By the completer, with what it writes.
-        self._was_woken, self._took_all = False, False
-        completer.taker = self
+        slots.filled_by(self)
 
     # Claiming ------------------------------------------------------------------------------------------
 
     async def step(self) -> timedelta:
         began = self._clock.now()
-        if self._unanswered is None:
+        if self._slots.request is None:
             await self._quarantine.look(began)
             if not self._may_ask:
                 return self._poll  # Whoever ends wakes us up.
         if not await self._may_find_something():
             return await self._pause(began)
-        if not await self._is_ready():
-            self._was_woken = True  # While the completer asks: see `take`.
+        if not await self.may_ask():
+            self._slots.wait_for_completer()
             return self._poll
-        free = self._free
+        free = self._slots.free
         leased = await self._claim(is_alone=self._quarantine.is_waiting)
         if not leased and await self._may_run_alone():
             leased = await self._claim(is_alone=True)
@@ -107,7 +100,7 @@ class Worker:
 
     async def _may_find_something(self) -> bool:
         """A poll looks before it claims, and learns when something will be due. A hint is trusted."""
-        if self._outlook is None or self._unanswered is not None or self.wakeup.was_early:
+        if self._outlook is None or self._slots.request is not None or self.wakeup.was_early:
             return True
         return await self._outlook.is_due(self._clock.now())
 
@@ -115,7 +108,7 @@ class Worker:
         """Nothing was found, although something is due: perhaps a suspect, which wants an empty worker."""
         if self._outlook is None or self.claims() or not await self._outlook.leaves(self._clock.now()):
             return False
-        return await self._is_ready() and self._unanswered is None and not self.claims()
+        return await self.may_ask() and self._slots.request is None and not self.claims()
 
     async def _pause(self, taken_at: datetime) -> timedelta:
         if self._outlook is None:
@@ -123,44 +116,42 @@ class Worker:
         return await self._outlook.pause(self._clock.now(), at_most=self._poll, taken_at=taken_at)
 
     @property
-    def _free(self) -> int:
-        return min(self.registration.slots - len(self._attempts), CLAIM_MAX)
-
-    @property
     def _may_ask(self) -> bool:
-        is_held_up = self.is_draining or self._completer.is_behind or self.is_halted()
-        return self._free > 0 and not is_held_up and self._quarantine.is_open
+        is_held_up = self.is_draining or self._slots.is_behind or self.is_halted()
+        return self._slots.free > 0 and not is_held_up and self._quarantine.is_open
 
-    async def _is_ready(self) -> bool:
-        """Whether this worker may ask by itself now. Leases are given by the clock, so that must be sure."""
-        await self._clock.sure()
-        return not self._is_asked_for and (self._unanswered is not None or self._may_ask)
-
-    def _request(self, *, is_alone: bool = False) -> ClaimRequest:
+    def _request(self, *, is_alone: bool) -> ClaimRequest:
         own, number = self.registration, self._ids.next(self._clock.now())
-        limit = 1 if is_alone else self._free
+        limit = 1 if is_alone else self._slots.free
         return ClaimRequest(number, own.id, own.kinds, own.queues, own.capabilities, limit, is_alone=is_alone)
 
     async def _claim(self, *, is_alone: bool) -> Sequence[Leased]:
         """A request whose answer got lost is asked again until it is answered: it may have claimed."""
         now = self._clock.now()
-        if self._unanswered is not None:
-            request = replace(self._unanswered, is_repeat=True)
-        else:
-            request = self._request(is_alone=is_alone)
-        self._unanswered = request
+        request = self._slots.repeated or self._request(is_alone=is_alone)
+        self._slots.ask(request)
         failpoint(At.CLAIM_BEFORE)
         leased = await self._executions.claim(request, now=now, lease_until=now + self._lease)
         failpoint(At.CLAIM_AFTER)
         if request.is_repeat:
             logger.info("claim answered again", extra={"request": str(request.id), "executions": len(leased)})
-        self._took_all = len(leased) < request.limit
-        await self._accept(leased)
+        await self.accept(leased)
         return leased
 
-    async def _accept(self, leased: Sequence[Leased]) -> None:
+    # For the slots: the completer, too, asks for what follows a task when it writes the end of it --------
+
+    async def may_ask(self) -> bool:
+        """Whether a request may be sent now. Leases are given by the clock, so that must be sure."""
+        await self._clock.sure()
+        slots = self._slots
+        return not slots.is_asked_by_completer and (slots.request is not None or self._may_ask)
+
+    def new_request(self) -> ClaimRequest:
+        return self._request(is_alone=False)
+
+    async def accept(self, leased: Sequence[Leased]) -> None:
         states = await states_of(leased, self._checkpoints)
-        self._unanswered = None
+        self._slots.answered(len(leased))
         if self.is_draining:
             self._give_back(leased)
         else:
@@ -169,32 +160,9 @@ class Worker:
             self._give_back(one for one in leased if one.lease_until <= soon)
             self._start([one for one in leased if one.lease_until > soon], states)
 
-    # For the completer, which finds what follows a task where it writes the end of it ------------------
-
-    async def ask(self) -> ClaimRequest | None:
-        """A request for all the room there is, which nobody else fills until `take` or `lose`."""
-        if not await self._is_ready() or self._unanswered is not None:
-            return None
-        self._unanswered, self._is_asked_for, self._was_woken = self._request(), True, False
-        return self._unanswered
-
-    async def take(self, leased: Sequence[Leased] | None) -> None:
-        """None: nothing was claimed."""
-        if leased and self._unanswered is not None and len(leased) >= self._unanswered.limit:
-            self._took_all = False
-        await self._accept(leased or ())
-        self._is_asked_for = False
-        if self._was_woken:
-            self.wakeup.set()
-
     def written(self) -> None:
         if self._quarantine.is_active:
             self.wakeup.set()
-
-    def lose(self) -> None:
-        """There was no answer: ask again."""
-        self._is_asked_for = False
-        self.wakeup.set()
 
     def _start(self, leased: Sequence[Leased], states: Mapping[Claim, Document]) -> None:
         self._quarantine.took(leased)
@@ -213,7 +181,7 @@ class Worker:
 
     def _give_back(self, leased: Iterable[Leased]) -> None:
         for one in leased:
-            self._completer.add(one, Released(has_started=False))
+            self._slots.end(one, Released(has_started=False))
 
     # Ending --------------------------------------------------------------------------------------------
 
@@ -221,18 +189,18 @@ class Worker:
         failpoint(At.RUN_AFTER)
         if outcome is not None:
             self._quarantine.ended(attempt.leased, outcome)
-            self._completer.add(attempt.leased, outcome)
+            self._slots.end(attempt.leased, outcome)
 
     def _leave(self, attempt: Attempt) -> None:
         self._attempts.pop(attempt.leased.claim, None)
         # Where nothing waits, the next may be what follows this task, once its end is written.
-        if not (self._took_all and attempt.leased.revision.is_task):
+        if not (self._slots.found_all and attempt.leased.revision.is_task):
             self.wakeup.set()
 
     def claims(self) -> Sequence[Claim]:
         """What to renew: what runs, and what has ended but is not written yet. For any thread to ask."""
         running = [one.leased.claim for one in list(self._attempts.values()) if not one.is_settled]
-        return [*running, *self._completer.claims()]
+        return [*running, *self._slots.unwritten()]
 
     def lost(self, claims: Iterable[Claim]) -> None:
         """These belong to somebody else by now. What has ended meanwhile is not ours to stop."""
@@ -288,7 +256,7 @@ class Worker:
     def is_empty(self) -> bool:
         """Nothing runs, nothing waits to be written, no claim may be on its way."""
         unsettled = any(not one.is_settled for one in self._attempts.values())
-        return not unsettled and self._unanswered is None and self._completer.is_empty
+        return not unsettled and self._slots.request is None and self._slots.is_all_written
 
     # For handlers --------------------------------------------------------------------------------------
 

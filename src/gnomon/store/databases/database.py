@@ -13,6 +13,7 @@ from gnomon.core.executions.retention import Month
 from gnomon.errors import StoreUnavailable
 
 DEADLOCK_TRIES = 3
+ROUNDS_MAX = 100
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -105,3 +106,13 @@ def again_after_deadlock(verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[
         return await verb(*args, **kwargs)
 
     return tried
+
+
+def rounds(what: str) -> Iterator[int]:
+    """Again and again, for statements between which other transactions move rows; leave when none is left.
+
+    Claims and retries move executions between two statements of ours. What we have changed is locked by us
+    and stays; for the rest, look again. Raises StoreUnavailable if there is no end to it.
+    """
+    yield from range(ROUNDS_MAX)
+    raise StoreUnavailable(f"{what} moved away {ROUNDS_MAX} times in a row. Ask again.")

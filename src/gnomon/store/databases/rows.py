@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -23,7 +23,7 @@ from gnomon.core.executions.execution import (
     WaitsFor,
     WorkerId,
 )
-from gnomon.core.executions.lease import Claim, Leased
+from gnomon.core.executions.lease import Claim
 from gnomon.core.executions.records import ExecutionFilter
 from gnomon.core.jobs import retry
 from gnomon.core.jobs.job import Definition, Delivery, Job, JobId, JobStatus, Revision
@@ -147,44 +147,7 @@ def is_possible(claim: Claim) -> bool:
     return 0 < claim.number <= INTEGER_MAX
 
 
-class Hold(NamedTuple):
-    """Who holds a lease, and until when: the same for all that one claim got."""
-
-    worker: WorkerId
-    started_at: datetime
-    lease_until: datetime
-    cancel_requested: bool = False
-
-
 _decode = msgspec.json.Decoder().decode
-# What Leased(...), Claim(...) and Document(...) do, without the call in between that doubles their price.
-_leased: Callable[[Iterable[Any]], Leased] = partial(tuple.__new__, Leased)
-_claim: Callable[[Iterable[Any]], Claim] = partial(tuple.__new__, Claim)
-_document: Callable[[Iterable[Any]], Document] = partial(tuple.__new__, Document)
-
-
-def leased_of(columns: Iterable[Iterable[Any]], revisions: Sequence[Revision]) -> list[Leased]:
-    """From the columns of `claimed` and `expired`, in their order. By column, since this is the hot path."""
-    ids, _, _, priorities, due, nominal_times, numbers, attempts, crashes, texts, *hold = columns
-    workers, started_at, lease_until, cancel_requested = hold
-    fields = zip(
-        map(_claim, zip(ids, numbers, strict=True)),
-        [revision.tenant_id for revision in revisions],
-        [revision.job_id for revision in revisions],
-        revisions,
-        workers,
-        priorities,
-        nominal_times,
-        due,
-        [None if text is None else _document((text,)) for text in texts],
-        attempts,
-        crashes,
-        started_at,
-        lease_until,
-        cancel_requested,
-        strict=False,  # What all rows share comes without end.
-    )
-    return list(map(_leased, fields))
 
 
 def execution_of(row: Row, *, now: datetime) -> Execution:

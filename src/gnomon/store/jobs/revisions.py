@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import repeat
 from operator import attrgetter
 from uuid import UUID
 
 from gnomon.core.executions.lease import Leased
 from gnomon.core.jobs.job import JobId, Revision
 from gnomon.store.databases.database import Database, Row, Rows
-from gnomon.store.databases.rows import Hold, leased_of, revision_of
+from gnomon.store.databases.rows import revision_of
+from gnomon.store.queue.claimed import ClaimedRow, Hold, Taken
 
 CACHE_MAX = 10_000
 # Tasks of a workflow have revisions side by side, and who claims one of them will claim the next.
@@ -26,19 +26,16 @@ class Revisions:
         self._database = database
         self._known: dict[Key, Revision] = {}
 
-    async def claimed(self, rows: Sequence[Row], hold: Hold) -> list[Leased]:
+    async def claimed(self, rows: Sequence[Row | ClaimedRow], hold: Hold) -> list[Leased]:
         """What a claim has just taken: all of it is held alike."""
-        if not rows:
-            return []
-        columns = list(zip(*rows, strict=True))
-        return leased_of([*columns, *map(repeat, hold)], await self._of(columns[1], columns[2]))
+        return await self._leased(Taken(rows, hold)) if rows else []
 
     async def leased(self, rows: Sequence[Row]) -> list[Leased]:
         """What others hold, or we did before: each row says by whom and until when."""
-        if not rows:
-            return []
-        columns = list(zip(*rows, strict=True))
-        return leased_of(columns, await self._of(columns[1], columns[2]))
+        return await self._leased(Taken(rows)) if rows else []
+
+    async def _leased(self, taken: Taken) -> list[Leased]:
+        return taken.leased(await self._of(taken.job_ids, taken.revisions))
 
     async def _of(self, job_ids: Sequence[JobId], numbers: Sequence[int]) -> Sequence[Revision]:
         keys = list(zip(map(_BYTES, job_ids), numbers, strict=True))

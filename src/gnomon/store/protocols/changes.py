@@ -1,4 +1,4 @@
-"""Changes of running executions, as the store is asked to write them, and what became of each."""
+"""What became of the decisions that the store was asked to write."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from gnomon.core.executions.lease import Claim, Leased
-from gnomon.core.executions.lifecycle import Change
+from gnomon.core.executions.lease import Leased
 
 
 class Applied(StrEnum):
@@ -16,15 +15,6 @@ class Applied(StrEnum):
     APPLIED = "applied"
     REPLAYED = "replayed"  # This very change was applied before; the first reply was lost.
     LOST = "lost"  # The claim is no longer current. Nothing was changed.
-
-
-class Decision(NamedTuple):
-    """A change and the claim that entitles to it."""
-
-    claim: Claim
-    change: Change
-    # A task of a workflow: its run is locked first. Who does not say so is asked to wait a little longer.
-    in_run: bool = False
 
 
 class Handover(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from gnomon.core.access.tenants import TenantId
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import (
     Attempt,
     AttemptOutcome,
@@ -33,7 +34,7 @@ from gnomon.core.executions.records import (
 from gnomon.core.explain.executions import QueuePlace
 from gnomon.core.jobs.job import JobId
 from gnomon.core.values.idempotency import Idempotency
-from gnomon.store.protocols.changes import Applied, Decision, Handover
+from gnomon.store.protocols.changes import Applied, Handover
 
 
 class ExecutionStore(Protocol):

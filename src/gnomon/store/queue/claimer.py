@@ -15,7 +15,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from operator import itemgetter
 from uuid import UUID
 
 from gnomon.core.access.tenants import DEFAULT_TENANT, TenantId
@@ -35,13 +34,15 @@ _FRONT = (None, None)  # Of a scan: a column of NULLs is not sent.
 
 SCAN = ("lane_id", "priority", "due", "execution_id")
 UNIFORM_SCAN = frozenset({"lane_id"})
-# In the columns of `claim`: the priority; the due time and the id.
-PRIORITY = itemgetter(3)
-POSITION = itemgetter(4, 0)
 
 
 class AskedBefore(Exception):
     """This very request has been here before; perhaps its reply got lost. Its claims are in `claimed`."""
+
+
+def is_of_request(violation: UniqueViolation) -> bool:
+    """Whether the request of a claim has been here before."""
+    return "claim_requests" in violation.constraint
 
 
 class NoFreeSlot(Exception):
@@ -84,7 +85,7 @@ class Claimer:
         except NoFreeSlot:
             return []  # That says nothing of what waits: where to look stays as it was.
         except UniqueViolation as violation:  # Of a transaction it is told when that ends.
-            if "claim_requests" not in violation.constraint:
+            if not is_of_request(violation):
                 raise
             raise AskedBefore from None
         self._took_all = len(rows) < request.limit
@@ -252,8 +253,10 @@ class Claimer:
         if not self._rescan or not self._database.dead_rows_linger:
             return
         # In the order of the scan, so the last one of a priority counts. If it is not the furthest, no harm.
-        last = dict(zip(map(PRIORITY, rows), rows, strict=True))
+        last = {row["priority"]: row for row in rows}
         # A scan takes the first of all its lanes, so each of them is taken as far as that.
         self._positions |= {
-            (lane_id, priority): POSITION(row) for priority, row in last.items() for lane_id in turn.lane_ids
+            (lane_id, priority): (row["due"], row["execution_id"])
+            for priority, row in last.items()
+            for lane_id in turn.lane_ids
         }

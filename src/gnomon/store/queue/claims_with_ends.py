@@ -9,20 +9,19 @@ from datetime import datetime
 from gnomon.core.access.tenants import DEFAULT_TENANT, TenantId
 from gnomon.core.executions.lease import ClaimRequest
 from gnomon.core.jobs.job import PRIORITIES, Definition
+from gnomon.core.runs.write_set import ClaimWith
 from gnomon.store.databases.database import Database, Row, Rows, Session
 from gnomon.store.databases.rows import FIRST_ID
 from gnomon.store.queue.claimer import SCAN, Claimer, Scanned
 from gnomon.store.queue.lanes import Turn
 
 
-def with_ends(
-    claimer: Claimer, request: ClaimRequest, *, now: datetime, lease_until: datetime
-) -> ClaimWithEnds:
-    assert not request.is_counted, "a claim with ends counts nothing"
-    turn, *_ = claimer.turns(request)
+def with_ends(claimer: Claimer, claim: ClaimWith) -> ClaimWithEnds:
+    assert not claim.request.is_counted, "a claim with ends counts nothing"
+    turn, *_ = claimer.turns(claim.request)
     # A tenant with a limit is claimed from under a lock that comes before all others, so not here.
     fits = turn if turn.limited is None else Turn(None, ())
-    return ClaimWithEnds(claimer, request, fits, now, lease_until)
+    return ClaimWithEnds(claimer, claim.request, fits, claim.now, claim.lease_until)
 
 
 def nothing_scanned(database: Database, *, now: datetime) -> Scanned:
@@ -52,7 +51,7 @@ class ClaimWithEnds:
         return self.claimer.scanned(self.request, self.turn, self.now, self.lease_until)
 
     def lane_without_a_look(self, tenant_id: TenantId, definition: Definition) -> int | None:
-        """Of one new execution that this worker may have before anybody looks who waits.
+        """Of one new execution that this worker may have before the queue is searched.
 
         There must be room for another one: then nobody who comes meanwhile waits because of it.
         """

@@ -11,13 +11,11 @@ from gnomon.core.executions.execution import Enqueued, ExecutionId, NewExecution
 from gnomon.core.executions.gates import gate
 from gnomon.core.jobs.job import JobStatus
 from gnomon.core.values.idempotency import Idempotency
-from gnomon.errors import IllegalTransition, JobNotFound, StoreUnavailable
+from gnomon.errors import IllegalTransition, JobNotFound
 from gnomon.store.access.idempotency import first_answer, settle_answer
-from gnomon.store.databases.database import Row, Rows, Session
+from gnomon.store.databases.database import Row, Rows, Session, rounds
 from gnomon.store.databases.rows import document_text
 from gnomon.store.queue.gates import admit, wanted
-
-ROUNDS_MAX = 100
 
 _ASKED = (
     "execution_id", "job_id", "revision", "lane_id", "trigger", "priority", "due", "unique_key", "input",
@@ -136,14 +134,14 @@ async def _take_keys(
     batch = Rows(
         "wanted_key", ("job_id", "unique_key", "execution_id"), [(*key, own) for own, key in keyed.items()]
     )
-    for _ in range(ROUNDS_MAX):
+    for _ in rounds("enqueue: the holders of unique keys"):
         await session.fetch("unique_keys_take", batch, tenant_id=tenant_id)
         rows = await session.fetch("unique_keys_find", batch, tenant_id=tenant_id)
         holders = {(row["job_id"], row["unique_key"]): row["execution_id"] for row in rows}
         # A holder that ended between the two statements took its key with it: take again.
         if holders.keys() >= set(keyed.values()):
-            return {own: holders[key] for own, key in keyed.items()}
-    raise StoreUnavailable(f"enqueue: a unique key changed hands {ROUNDS_MAX} times in a row. Ask again.")
+            break
+    return {own: holders[key] for own, key in keyed.items()}
 
 
 async def _made(session: Session, tenant_id: TenantId, ids: Collection[UUID]) -> Collection[UUID]:

@@ -16,7 +16,7 @@ from gnomon.core.executions.records import Page
 from gnomon.core.jobs.job import JobId
 from gnomon.core.values.limits import check_limit
 from gnomon.errors import StoreUnavailable
-from gnomon.store.databases.database import Database, Row, Rows, Session
+from gnomon.store.databases.database import Database, Row, Rows, Session, rounds
 from gnomon.store.databases.rows import FIRST_ID, LAST_ID
 
 ADMIT_LIMIT_MAX = 10_000
@@ -24,7 +24,6 @@ GATED_LIMIT_MAX = 10_000
 GATES_MAX = 10_000  # Of those who depend on what has ended. A sweep finds the others.
 GATES_PER_TRANSACTION = 100
 HISTORY_MAX = 1000
-ROUNDS_MAX = 100
 
 
 class Gates:
@@ -78,28 +77,23 @@ async def lock(session: Session, job_ids: Iterable[UUID]) -> None:
 
 
 async def replace_runs(session: Session, job_id: JobId, *, by: Collection[UUID], now: datetime) -> None:
-    """End what waits of a job and ask what runs to stop, but for the new ones. Its gate is locked.
-
-    Claims and retries move executions between our statements: go on until there is nothing left.
-    """
-    for _ in range(ROUNDS_MAX):
+    """End what waits of a job and ask what runs to stop, but for the new ones. Its gate is locked."""
+    for _ in rounds(f"Executions of job {job_id}"):
         await session.fetch("replaced_stop", job_id=job_id)
         ended = await session.fetch("replaced_end", wanted(by), job_id=job_id, now=now)
         await note_unbegun(session, ended, now=now)
         if not await session.fetch("replaced_remain", wanted(by), job_id=job_id):
-            return
-    raise StoreUnavailable(f"Executions of job {job_id} moved away {ROUNDS_MAX} times in a row. Ask again.")
+            break
 
 
 async def end_runs(session: Session, *, job_id: JobId, tenant_id: TenantId, now: datetime) -> None:
-    """End what waits of a job and ask what runs to stop. Claims and retries move executions: as above."""
-    for _ in range(ROUNDS_MAX):
+    """End what waits of a job and ask what runs to stop."""
+    for _ in rounds(f"Executions of job {job_id}"):
         await session.fetch("job_running_stop", job_id=job_id, tenant_id=tenant_id)
         ended = await session.fetch("job_waiting_end", job_id=job_id, tenant_id=tenant_id, now=now)
         await note_unbegun(session, ended, now=now)
         if not await session.fetch("job_still_runs", job_id=job_id, tenant_id=tenant_id):
-            return
-    raise StoreUnavailable(f"Executions of job {job_id} moved away {ROUNDS_MAX} times in a row. Ask again.")
+            break
 
 
 async def note_unbegun(session: Session, ended: Sequence[Row], *, now: datetime) -> None:
@@ -110,16 +104,12 @@ async def note_unbegun(session: Session, ended: Sequence[Row], *, now: datetime)
 
 
 async def watch(session: Session, job_id: UUID, *, awaited: bool) -> None:
-    """Mark what is live of a job that is now watched. Its row is locked, so nothing new comes in unmarked.
-
-    Claims and retries move executions, with their marks, between our statements: go on until all have one.
-    """
-    for _ in range(ROUNDS_MAX):
+    """Mark what is live of a job that is now watched. Its row is locked, so nothing new comes in unmarked."""
+    for _ in rounds(f"Executions of job {job_id}"):
         await session.fetch("watch_running", job_id=job_id, awaited=awaited)
         await session.fetch("watch_waiting", job_id=job_id, awaited=awaited)
         if not await session.fetch("unwatched", job_id=job_id, awaited=awaited):
-            return
-    raise StoreUnavailable(f"Executions of job {job_id} moved away {ROUNDS_MAX} times in a row. Ask again.")
+            break
 
 
 async def await_jobs(session: Session, tenant_id: TenantId, job_ids: Collection[JobId]) -> None:

@@ -12,16 +12,27 @@ from gnomon.core.runs.decisions import after
 from gnomon.core.runs.events import Changes, Ended, Started, State
 from gnomon.core.runs.run import Run, RunId
 from gnomon.core.runs.state import RunState, RunStatus, TaskState, TaskStatus, born
+from gnomon.core.runs.write_set import Outer, Step, VersionedRun, WriteSet
 from gnomon.core.values.document import Document
 from gnomon.core.workflows.dag import Dag
+from gnomon.core.workflows.workflow import Execute
 from gnomon.errors import InvalidInput
 from gnomon.store.databases.database import Database, Row
 from gnomon.store.databases.rows import document_text
 from gnomon.store.runs.memory import RunMemory
 from gnomon.store.runs.progress import Progress
-from gnomon.store.runs.releases import Releases
-from gnomon.store.runs.rows import LockedRun, Outer, ended_run_rows, note_rows, run_columns, task_rows
 from gnomon.store.workflows.plans import Plans, UnreadablePlan
+from gnomon.store.writes.batches import (
+    EndedRunRow,
+    NoteRow,
+    begun,
+    ended_run_rows,
+    note_rows,
+    released,
+    released_rows,
+    run_columns,
+    task_rows,
+)
 
 
 async def begin(progress: Progress, run_id: UUID) -> None:
@@ -47,7 +58,7 @@ async def begin(progress: Progress, run_id: UUID) -> None:
     assert isinstance(changes, Changes), "a run that begins has all its rows"
     run = _run(progress, row, changes.run)
     await _add(progress, run, known | dict(changes.tasks))
-    await progress.begin(run, changes, known)
+    await progress.begin(Step(run, plan, changes, is_new=True), known)
 
 
 async def begin_at_once(
@@ -62,18 +73,19 @@ async def begin_at_once(
     known = dict(enumerate(tasks))
     changes = after(plan, State(state, known), [Started()], now=now)
     assert isinstance(changes, Changes), "a run that begins has all its rows"
-    run = LockedRun(
+    run = VersionedRun(
         asked.id, dag.job.tenant_id, dag.job.id, dag.job.revision, changes.run, outer=None, nominal_time=None
     )
-    releases = Releases(database, now)
-    releases.add(run, plan, changes)
-    if changes.has_ended or changes.does_more_than_release or releases.do_more_than_execute:
+    step = Step(run, plan, changes, is_new=True)
+    does_more = changes.has_ended or changes.does_more_than_release
+    if does_more or not all(isinstance(plan.task(one.task).work, Execute) for one in changes.releases):
         return None
     after_it = known | dict(changes.tasks)
+    rows = released(WriteSet(now, steps=[step]))
     found = await database.fetch(
         "run_begin",
-        task_rows((run.id, task, one) for task, one in after_it.items()),
-        releases.tasks,
+        task_rows(run.id, after_it),
+        released_rows(rows),
         **_columns(run, now=now),
         trigger=asked.trigger,
         input=document_text(asked.input),
@@ -81,11 +93,11 @@ async def begin_at_once(
     if not found:
         return None
     memory.learn(run, after_it, since=None)
-    memory.learn_begun(releases.executions)
+    memory.learn_begun(begun(rows))
     return _begun(run, dag, asked, tasks=len(tasks), now=now)
 
 
-def _begun(run: LockedRun, dag: Dag, asked: NewExecution, *, tasks: int, now: datetime) -> Run:
+def _begun(run: VersionedRun, dag: Dag, asked: NewExecution, *, tasks: int, now: datetime) -> Run:
     return Run(
         RunId(run.id),
         run.tenant_id,
@@ -114,12 +126,11 @@ async def give_up(progress: Progress, run_id: UUID, error: Exception) -> None:
 async def _end_unbegun(progress: Progress, row: Row, error: Exception) -> None:
     failure, outer = _failure(error), _outer(row)
     await _add(progress, await _stillborn(progress, row), {})
-    told = (row["execution_id"], RunStatus.FAILED, None, failure.kind, failure.message)
+    told = EndedRunRow(row["execution_id"], RunStatus.FAILED, None, failure.kind, failure.message)
     await progress.session.fetch("runs_end", ended_run_rows([told]), now=progress.now)
     progress.aftermath.ended.add(row["job_id"])
     if outer is not None and outer.run_id in progress.runs:
-        place = (outer.run_id, outer.task, outer.round)
-        note = (*place, row["tenant_id"], None, failure.kind, failure.message)
+        note = NoteRow(*outer, row["tenant_id"], None, failure.kind, failure.message)
         await progress.session.fetch("task_notes_add", note_rows([note]), now=progress.now)
         await progress.take({outer.run_id: [Ended(outer.task, outer.round, TaskStatus.FAILED)]})
 
@@ -136,17 +147,17 @@ def _outer(row: Row) -> Outer | None:
     return Outer(row["dag_run_id"], row["task"], row["round"]) if row["dag_run_id"] else None
 
 
-async def _stillborn(progress: Progress, row: Row) -> LockedRun:
+async def _stillborn(progress: Progress, row: Row) -> VersionedRun:
     known = await progress.session.fetch("dag_plan", dag_id=row["job_id"], base=row["revision"])
     config = Document("{}") if row["input"] is None else Document(row["input"])
     cancelled = known[0]["tasks"] if known else 0
     return _run(progress, row, RunState(RunStatus.FAILED, 0, cancelled=cancelled, config=config))
 
 
-def _run(progress: Progress, row: Row, state: RunState) -> LockedRun:
+def _run(progress: Progress, row: Row, state: RunState) -> VersionedRun:
     outer = _outer(row)
     around = None if outer is None else progress.runs.get(outer.run_id)
-    return LockedRun(
+    return VersionedRun(
         row["execution_id"],
         row["tenant_id"],
         row["job_id"],
@@ -158,11 +169,11 @@ def _run(progress: Progress, row: Row, state: RunState) -> LockedRun:
     )
 
 
-async def _add(progress: Progress, run: LockedRun, tasks: Mapping[int, TaskState]) -> None:
+async def _add(progress: Progress, run: VersionedRun, tasks: Mapping[int, TaskState]) -> None:
     outer = run.outer
     await progress.session.fetch(
         "run_add",
-        task_rows((run.id, task, state) for task, state in tasks.items()),
+        task_rows(run.id, tasks),
         **_columns(run, now=progress.now),
         outer_run_id=None if outer is None else outer.run_id,
         outer_task=None if outer is None else outer.task,
@@ -173,7 +184,7 @@ async def _add(progress: Progress, run: LockedRun, tasks: Mapping[int, TaskState
     )
 
 
-def _columns(run: LockedRun, *, now: datetime) -> dict[str, Any]:
+def _columns(run: VersionedRun, *, now: datetime) -> dict[str, Any]:
     return {
         "id": run.id,
         "tenant_id": run.tenant_id,

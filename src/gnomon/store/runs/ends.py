@@ -1,4 +1,4 @@
-"""Ends of tasks, in the transaction that accepts them: what follows, and who claims it at once."""
+"""Ends of tasks under the locks of their runs: the fence accepts them, then the core says what follows."""
 
 from __future__ import annotations
 
@@ -7,26 +7,16 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
+from gnomon.core.executions.decisions import Decision
+from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.executions.lease import Claim
 from gnomon.core.runs.events import Ended
 from gnomon.core.runs.state import ENDS, RunStatus
-from gnomon.store.databases.database import Row, Rows
-from gnomon.store.executions.changes import are_plain_endings, change_rows, ending_rows
-from gnomon.store.protocols.changes import Decision
-from gnomon.store.queue.claims_with_ends import ClaimWithEnds
+from gnomon.core.runs.write_set import ClaimWith, WriteSet
+from gnomon.store.databases.database import Rows
+from gnomon.store.queue.claimed import ids_of
 from gnomon.store.runs.progress import Happened, Progress
-
-
-class WentOn(NamedTuple):
-    """What ends of tasks brought about: ends that were refused, and what was claimed in their transaction.
-
-    `has_more`: there may be more to claim. Not all that follows them is among it, or nobody looked.
-    """
-
-    refused: Sequence[Row] = ()
-    claimed: Sequence[Row] = ()
-    has_more: bool = True
+from gnomon.store.writes.written import Written
 
 
 class Member(NamedTuple):
@@ -39,25 +29,22 @@ class Member(NamedTuple):
     item: int | None
 
 
-async def end_tasks(progress: Progress, decisions: Sequence[Decision], claim: ClaimWithEnds | None) -> WentOn:
-    session = progress.session
+async def end_tasks(progress: Progress, decisions: Sequence[Decision], claim: ClaimWith | None) -> Written:
     members = await _lock_runs_of(progress, sorted(one.claim for one in decisions))
-    now = progress.now  # Not before what happened to the runs until they were locked.
-    if are_plain_endings(decisions):
-        answer = await session.fetch("apply_endings", ending_rows(decisions), now=now, in_run=True)
-    else:
-        answer = await session.fetch("apply", change_rows(decisions), now=now, in_run=True)
-    refused = {(row["execution_id"], row["claim"]) for row in answer}
-    accepted = [one for one in members if one.claim not in refused]
-    await progress.take(await _ends(progress, accepted, decisions))
-    claimed = await claim.within(session) if claim is not None and progress.released else ()
-    left = progress.released.keys() - {row["execution_id"] for row in claimed}
-    has_seen_all = (
-        bool(claimed)
-        and claim is not None
-        and claim.sees_all_of(run.tenant_id for run in progress.runs.values())
-    )
-    return WentOn(answer, claimed, bool(left or progress.has_let_go) or not has_seen_all)
+    # Not before what happened to the runs until they were locked.
+    write_set = WriteSet(progress.now, decisions)
+    ended = await progress.writer.write(write_set, progress.session)
+    accepted = [one for one in members if one.claim not in ended.refused]
+    await progress.take(await _ends(progress, accepted, write_set))
+    if claim is None or not progress.released:
+        return ended._replace(may_be_more=True)
+    written = await progress.writer.write(WriteSet(claim.now, claim=claim), progress.session)
+    claimed = written.claimed
+    left = progress.released.keys() - ids_of(claimed)
+    tenants = [run.tenant_id for run in progress.runs.values()]
+    has_seen_all = bool(claimed) and progress.writer.sees_all_of(claim, tenants)
+    may_be_more = bool(left or progress.has_let_go) or not has_seen_all
+    return ended._replace(claimed=claimed, may_be_more=may_be_more)
 
 
 async def _lock_runs_of(progress: Progress, claims: Sequence[Claim]) -> list[Member]:
@@ -72,13 +59,13 @@ async def _lock_runs_of(progress: Progress, claims: Sequence[Claim]) -> list[Mem
     ]
 
 
-async def _ends(progress: Progress, accepted: Sequence[Member], decisions: Sequence[Decision]) -> Happened:
+async def _ends(progress: Progress, accepted: Sequence[Member], write_set: WriteSet) -> Happened:
     """Which of the changes were ends. One that asked for another try may have met a cancel."""
-    changes = {claim.execution_id: change for claim, change, _ in decisions}
+    changes = {claim.execution_id: change for claim, change, _ in write_set.decisions}
     ends: dict[UUID, ExecutionStatus] = {
         one.claim.execution_id: changes[one.claim.execution_id].status for one in accepted
     }
-    retried = [one for one in ends if changes[ExecutionId(one)].due is not None]
+    retried = ends.keys() & {one.claim.execution_id for one in write_set.retries}
     if retried:
         ends = {one: status for one, status in ends.items() if one not in retried}
         ends |= await outcomes_of(progress, retried)

@@ -11,7 +11,8 @@ from gnomon.core.runs.state import TaskState
 from gnomon.core.values.document import Document
 from gnomon.core.values.limits import RESULT_BYTES_MAX
 from gnomon.store.databases.database import Session
-from gnomon.store.runs.rows import results_of, task_state, wanted_tasks
+from gnomon.store.runs.rows import results_of, task_state
+from gnomon.store.writes.batches import wanted_tasks
 
 
 @dataclass(slots=True)

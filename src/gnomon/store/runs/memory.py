@@ -1,7 +1,7 @@
 """Runs as this process saw them last, so that what an end means can be decided before anything is asked.
 
 What is remembered may be old. Who writes by it says which versions of the runs it decided by, and if
-somebody else has moved one of them since, nothing is written: see `run_shortcut.py`. So forgetting is always
+somebody else has moved one of them since, nothing is written: see `recall.py`. So forgetting is always
 right, and what is old costs a round trip.
 """
 
@@ -9,25 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 from uuid import UUID
 
+from gnomon.core.executions.decisions import Decision
 from gnomon.core.runs.events import Ended
 from gnomon.core.runs.state import ENDS, TaskState
-from gnomon.store.protocols.changes import Decision
-from gnomon.store.runs.rows import LockedRun
+from gnomon.core.runs.write_set import Begun, VersionedRun
 
 # Of tasks and of what they began: some tens of megabytes.
 REMEMBERED_MAX = 100_000
-
-
-class Begun(NamedTuple):
-    """Which task of which run an execution is."""
-
-    run_id: UUID
-    task: int
-    round: int
-    item: int | None
 
 
 Remembrance: TypeAlias = tuple[Decision, Ended]
@@ -37,7 +28,7 @@ Remembrance: TypeAlias = tuple[Decision, Ended]
 class Remembered:
     """`is_shared`: somebody else moved it, too, when we looked last. Then it is no use to try."""
 
-    run: LockedRun
+    run: VersionedRun
     tasks: dict[int, TaskState]
     is_shared: bool = False
 
@@ -69,7 +60,7 @@ class RunMemory:
             known.setdefault(place.run_id, []).append((decision, ended))
         return {run_id: known[run_id] for run_id in sorted(known)}, rest
 
-    def learn(self, run: LockedRun, tasks: Mapping[int, TaskState], *, since: int | None) -> None:
+    def learn(self, run: VersionedRun, tasks: Mapping[int, TaskState], *, since: int | None) -> None:
         """What a transaction made of a run. `since` is the version that it found; None: it made the run."""
         if not self._is_used:
             return

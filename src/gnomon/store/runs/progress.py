@@ -1,4 +1,4 @@
-"""What happens to runs of workflows in one transaction: load, let the core decide, write.
+"""What happens to runs of workflows in one transaction: load, let the core decide, hand over to the writer.
 
 Whoever comes here holds the rows of the runs, and of those around them: see `core/runs/decisions.py`. All
 runs that a batch of ends concerns go through each statement together.
@@ -18,43 +18,27 @@ from msgspec.structs import replace as with_
 from gnomon.core.runs.decisions import RUN_ACTIONS, after
 from gnomon.core.runs.events import (
     Arrived,
-    Cancel,
     Changes,
     Ended,
     Event,
     Expired,
-    Gate,
     GiveUp,
     Needs,
-    OuterTurned,
-    Reopen,
     State,
 )
 from gnomon.core.runs.order import not_before
-from gnomon.core.runs.state import ENDS, RunStatus, TaskState, TaskStatus
+from gnomon.core.runs.state import RunStatus, TaskState
+from gnomon.core.runs.write_set import Begun, Outer, Step, VersionedRun, WriteSet
 from gnomon.core.workflows.workflow import Plan
-from gnomon.errors import GnomonError, IllegalTransition, StoreUnavailable
-from gnomon.store.databases.database import Row, Rows, Session
+from gnomon.errors import GnomonError, StoreUnavailable
+from gnomon.store.databases.database import Row, Session
 from gnomon.store.queue.gates import wanted
-from gnomon.store.runs.aftermath import Aftermath, ended_row, result_of
+from gnomon.store.runs.aftermath import Aftermath
 from gnomon.store.runs.loading import Loaded, load
-from gnomon.store.runs.memory import Begun
-from gnomon.store.runs.releases import Releases
-from gnomon.store.runs.repairs import is_repaired, settle_dead_letters
-from gnomon.store.runs.rows import (
-    LockedRun,
-    Outer,
-    ended_run_rows,
-    locked_run,
-    note_rows,
-    notes_of,
-    run_rows,
-    task_rows,
-    wanted_tasks,
-)
-from gnomon.store.runs.stops import stop_tasks
-from gnomon.store.runs.turns import tasks_of, with_turns
+from gnomon.store.runs.rows import run_as_read
 from gnomon.store.workflows.plans import Plans, UnreadablePlan
+from gnomon.store.writes.turns import with_turns
+from gnomon.store.writes.writer import Writer
 
 logger = logging.getLogger(__name__)
 
@@ -75,8 +59,9 @@ class Progress:
 
     session: Session
     plans: Plans
+    writer: Writer
     now: datetime
-    runs: dict[UUID, LockedRun] = field(default_factory=dict)
+    runs: dict[UUID, VersionedRun] = field(default_factory=dict)
     aftermath: Aftermath = field(default_factory=Aftermath)
     unreadable: set[UUID] = field(default_factory=set)
     released: dict[UUID, Begun] = field(default_factory=dict)
@@ -91,7 +76,7 @@ class Progress:
 
     def hold(self, rows: Sequence[Row]) -> None:
         # What this transaction has changed is in its own rows, too.
-        self.runs |= {row["id"]: locked_run(row) for row in rows if row["has_tasks"]}
+        self.runs |= {row["id"]: run_as_read(row) for row in rows if row["has_tasks"]}
         self.now = not_before(self.now, (row["moved_at"] for row in rows))
         self.found = {row["id"]: row["version"] for row in rows} | self.found
 
@@ -107,12 +92,13 @@ class Progress:
         """All that follows from these events, and from what follows."""
         while happened:
             changes, loaded = await self._decide(happened)
-            happened = await self._write(changes, loaded)
+            steps = [Step(self.runs[one], await self._plan(one), ours) for one, ours in changes.items()]
+            happened = await self._write(steps, loaded)
 
-    async def begin(self, run: LockedRun, changes: Changes, tasks: Mapping[int, TaskState]) -> None:
+    async def begin(self, step: Step, tasks: Mapping[int, TaskState]) -> None:
         """What follows from the first changes of a run whose rows are new, and have them already."""
-        self.runs[run.id] = run
-        await self.take(await self._write({run.id: changes}, {run.id: Loaded(dict(tasks))}, is_new=True))
+        self.runs[step.run.id] = step.run
+        await self.take(await self._write([step], {step.run.id: Loaded(dict(tasks))}))
 
     # Deciding ----------------------------------------------------------------------------------------
 
@@ -174,127 +160,32 @@ class Progress:
 
     # Writing -----------------------------------------------------------------------------------------
 
-    async def _write(
-        self, changes: Mapping[UUID, Changes], loaded: Mapping[UUID, Loaded], *, is_new: bool = False
-    ) -> Happened:
-        """Returns what follows for these runs and others."""
-        follows: Happened = {}
-        releases = Releases(self.session, self.now)
-        for run_id, change in changes.items():
-            self.runs[run_id] = with_(self.runs[run_id], state=change.run)
-            plan = await self._plan(run_id)
-            await with_turns(tasks_of(change), releases.add, self.runs[run_id], plan, change)
-        await self._write_notes(changes)
-        await self._clear_holds(changes, loaded)
-        await settle_dead_letters(self.session, changes, now=self.now)
-        moved = [] if is_new else [one for one, change in changes.items() if change.does_something]
-        rows = await with_turns(sum(map(tasks_of, changes.values())), self._rows, changes, moved)
-        for run_id, event in await releases.write(*rows):
-            follows.setdefault(run_id, []).append(event)
-        self._note(changes, loaded, moved)
-        self.aftermath.to_start += releases.inner
-        self.released |= releases.executions
-        for run_id, change in changes.items():
-            for outer, event in await self._revive(run_id, change):
-                follows.setdefault(outer, []).append(event)
-            if change.gate is not None:
-                await self.session.fetch(
-                    "run_hold" if change.gate is Gate.HOLD else "run_let_go", run_id=run_id
-                )
-                self.has_let_go |= change.gate is Gate.LET_GO
-                for inner in await self._lock_inside(run_id):
-                    follows.setdefault(inner, []).append(OuterTurned())
-            if change.sweep:
-                for stopped, events in (await self._sweep(run_id)).items():
-                    follows.setdefault(stopped, []).extend(events)
-        for outer, told in (await self._end(changes)).items():
-            follows.setdefault(outer, []).extend(told)
-        return follows
-
-    def _rows(self, changes: Mapping[UUID, Changes], moved: Sequence[UUID]) -> tuple[Rows, Rows]:
-        """Of tasks and of runs, as they shall be."""
-        tasks = ((run_id, task, state) for run_id in moved for task, state in changes[run_id].tasks.items())
-        return task_rows(tasks), run_rows((self.runs[one] for one in moved), now=self.now)
-
-    def _note(
-        self, changes: Mapping[UUID, Changes], loaded: Mapping[UUID, Loaded], moved: Sequence[UUID]
-    ) -> None:
-        """For who remembers runs."""
-        for run in [self.runs[run_id] for run_id in moved]:
-            self.runs[run.id] = with_(run, version=run.version + 1, moved_at=self.now)
-        for run_id, change in changes.items():
-            self.seen[run_id] = {**self.seen.get(run_id, {}), **loaded[run_id].tasks, **change.tasks}
-
-    async def _write_notes(self, changes: Mapping[UUID, Changes]) -> None:
-        notes = [
-            note
-            for run_id, change in changes.items()
-            for note in notes_of(change, run_id, self.runs[run_id].tenant_id)
-        ]
-        if notes:
-            await self.session.fetch("task_notes_add", note_rows(notes), now=self.now)
-
-    async def _clear_holds(self, changes: Mapping[UUID, Changes], loaded: Mapping[UUID, Loaded]) -> None:
-        left = [
-            (run_id, task)
-            for run_id, change in changes.items()
-            for task, state in change.tasks.items()
-            # One that began early is still held when another of its parents ends.
-            if state.status is not TaskStatus.HELD and _was_held(loaded[run_id], task)
-        ]
-        if left:
-            await self.session.fetch("task_holds_clear", wanted_tasks(left))
-
-    async def _revive(self, run_id: UUID, change: Changes) -> list[tuple[UUID, Event]]:
-        """A run that had ended goes on. What follows for the one around it, which took it for ended."""
-        if not is_repaired(change):
-            return []
-        if not await self.session.fetch("run_revive", run_id=run_id):
-            # Retention has dropped its execution, and perhaps what its tasks brought.
-            raise IllegalTransition("run", status="forgotten", action="rerun")
-        outer = self.runs[run_id].outer
-        if outer is None or outer.run_id not in self.runs:
-            return []
-        return [(outer.run_id, Reopen(outer.task, outer.round))]
-
-    async def _sweep(self, run_id: UUID) -> Happened:
-        ended, asked = await stop_tasks(self.session, run_id, now=self.now)
-        self.aftermath.asked_to_stop |= asked
-        follows: Happened = {inner: [Cancel()] for inner in await self._lock_inside(run_id)}
-        return follows | {run_id: ended} if ended else follows
-
-    async def _lock_inside(self, run_id: UUID) -> list[UUID]:
-        inside = [row["id"] for row in await self.session.fetch("runs_inside", run_id=run_id)]
-        if inside:
-            await self.lock(inside)
-        return inside
-
-    async def _end(self, changes: Mapping[UUID, Changes]) -> Happened:
-        ended = [
-            run_id
-            for run_id, change in changes.items()
-            if change.has_ended or (is_repaired(change) and change.run.status.is_final)
-        ]
-        if not ended:
+    async def _write(self, steps: Sequence[Step], loaded: Mapping[UUID, Loaded]) -> Happened:
+        """Returns what follows for these runs and others, whose locks are held by then."""
+        if not steps:
             return {}
-        follows: Happened = {}
-        rows = []
-        for run_id in ended:
-            run = self.runs[run_id]
-            rows.append(ended_row(run, await self._plan(run_id)))
-            self.aftermath.note_end(run)
-            if run.outer is not None:
-                told = Ended(run.outer.task, run.outer.round, ENDS[run.state.status], result_of(run))
-                follows.setdefault(run.outer.run_id, []).append(told)
-        await self.session.fetch("runs_end", ended_run_rows(rows), now=self.now)
-        return follows
+        write_set = WriteSet(self.now, steps=steps)
+        written = await self.writer.write(write_set, self.session)
+        for step in steps:
+            self.runs[step.run.id] = step.run_after(self.now)
+            self._note(step, loaded[step.run.id])
+        for step in write_set.ended_runs:
+            self.aftermath.note_end(step.run)
+        self.aftermath.to_start += written.to_start
+        self.aftermath.asked_to_stop |= written.asked_to_stop
+        self.released |= written.begun
+        self.has_let_go |= written.has_let_go
+        # Runs inside of these.
+        if unknown := written.follows.keys() - self.runs.keys():
+            await self.lock(unknown)
+        return {run_id: list(events) for run_id, events in written.follows.items() if run_id in self.runs}
+
+    def _note(self, step: Step, loaded: Loaded) -> None:
+        """For who remembers runs."""
+        self.seen[step.run.id] = {**self.seen.get(step.run.id, {}), **loaded.tasks, **step.changes.tasks}
 
 
 def _given_up(events: Sequence[Event]) -> list[Event]:
     """Its end, and the ends that were accepted, after which nothing begins any more."""
     after_these = [event.task for event in events if isinstance(event, Ended | Arrived | Expired)]
     return [GiveUp(frozenset(after_these)), *(event for event in events if isinstance(event, Ended))]
-
-
-def _was_held(known: Loaded, task: int) -> bool:
-    return task in known.tasks and known.tasks[task].status is TaskStatus.HELD

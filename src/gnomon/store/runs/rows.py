@@ -1,66 +1,30 @@
-"""Rows of runs and of their tasks to values and back."""
+"""Rows of runs and of their tasks to values. The way back is `store/writes/batches.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Sequence
 from itertools import filterfalse
-from typing import Any
 from uuid import UUID
-
-import msgspec
 
 from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, Failure, Trigger
 from gnomon.core.jobs.job import JobId
-from gnomon.core.runs.events import Changes
 from gnomon.core.runs.run import Hold, Run, RunId, TaskItem, TaskRun
 from gnomon.core.runs.state import RunState, RunStatus, TaskState, TaskStatus
+from gnomon.core.runs.write_set import Outer, VersionedRun
 from gnomon.core.values.document import Document
-from gnomon.store.databases.database import Row, Rows
+from gnomon.store.databases.database import Row
 from gnomon.store.databases.rows import document_of, failure_of
 
 ITEMS_SHOWN_MAX = 100
-TASK_ROW = (
-    "dag_run_id", "task", "status", "parents_left", "parents_failed", "parents_skipped", "round",
-    "items_left", "items_failed", "items_cancelled",
-)  # fmt: skip
 # Else what failed was made good, or has been set back.
 _SHOW_FAILURE = frozenset({TaskStatus.RELEASED, TaskStatus.HALTED, TaskStatus.FAILED, TaskStatus.CANCELLED})
 _LIVE = {True: ExecutionStatus.RUNNING, False: ExecutionStatus.PENDING}
-_UNIFORM_TASK = frozenset(TASK_ROW) - {"task"}
-_RUN_ROW = (
-    "id", "status", "unended", "live", "halted", "completed", "failed", "cancelled", "is_paused", "ends_as",
-    "finished_at", "version",
-)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Outer:
-    """The task of another run that a run is."""
-
-    run_id: UUID
-    task: int
-    round: int
-
-
-class LockedRun(msgspec.Struct, frozen=True):
-    id: UUID
-    tenant_id: TenantId
-    dag_id: JobId
-    base: int
-    state: RunState
-    outer: Outer | None
-    nominal_time: datetime | None
-    priority: int | None = None  # Of its tasks; None: as each of them says.
-    version: int = 0
-    moved_at: datetime | None = None  # None: not since it began.
-
-
-def locked_run(row: Row) -> LockedRun:
+def run_as_read(row: Row) -> VersionedRun:
     outer = row["outer_run_id"]
-    return LockedRun(
+    return VersionedRun(
         id=row["id"],
         tenant_id=row["tenant_id"],
         dag_id=row["dag_id"],
@@ -89,27 +53,6 @@ def _run_state(row: Row) -> RunState:
         nesting=row["nesting"],
         time=row["nominal_time"] or row["started_at"],
     )
-
-
-def run_columns(state: RunState, *, now: datetime) -> dict[str, Any]:
-    return {
-        "status": state.status,
-        "unended": state.left,
-        "live": state.live,
-        "halted": state.halted,
-        "completed": state.completed,
-        "failed": state.failed,
-        "cancelled": state.cancelled,
-        "is_paused": state.is_paused,
-        "ends_as": state.ends_as,
-        "finished_at": now if state.status.is_final else None,
-    }
-
-
-def run_rows(runs: Iterable[LockedRun], *, now: datetime) -> Rows:
-    """As they shall be, with the versions that they had."""
-    rows = [(run.id, *run_columns(run.state, now=now).values(), run.version) for run in runs]
-    return Rows("run_row", _RUN_ROW, rows)
 
 
 def task_state(row: Row) -> TaskState:
@@ -184,53 +127,6 @@ def _failure(ran: Sequence[Row]) -> Failure | None:
             item = row["failed_item"]
             return failure if item is None else Failure(failure.kind, f"item {item}: {failure.message}")
     return None
-
-
-def task_rows(tasks: Iterable[tuple[UUID, int, TaskState]]) -> Rows:
-    rows = [
-        (
-            run_id,
-            task,
-            state.status,
-            state.left,
-            state.failed,
-            state.skipped,
-            state.round,
-            state.items_left,
-            state.items_failed,
-            state.items_cancelled,
-        )
-        for run_id, task, state in tasks
-    ]
-    return Rows("task_row", TASK_ROW, rows, _UNIFORM_TASK)
-
-
-def wanted_tasks(tasks: Iterable[tuple[UUID, int]]) -> Rows:
-    return Rows("wanted_task", ("dag_run_id", "task"), list(tasks))
-
-
-def note_rows(notes: Sequence[tuple[object, ...]]) -> Rows:
-    columns = ("dag_run_id", "task", "round", "tenant_id", "result", "failure_kind", "failure_message")
-    return Rows("note", columns, notes)
-
-
-def notes_of(change: Changes, run_id: UUID, tenant_id: TenantId) -> Iterator[tuple[object, ...]]:
-    """How tasks ended that no execution ended."""
-    for task in sorted({*change.results, *change.failures}):
-        result, failure = change.results.get(task), change.failures.get(task)
-        yield (
-            run_id,
-            task,
-            change.tasks[task].round,
-            tenant_id,
-            None if result is None else result.text,
-            None if failure is None else failure.kind,
-            None if failure is None else failure.message,
-        )
-
-
-def ended_run_rows(rows: Sequence[tuple[object, ...]]) -> Rows:
-    return Rows("ended_run", ("id", "outcome", "result", "failure_kind", "failure_message"), rows)
 
 
 # As readers see them ---------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
-from functools import partial
 from uuid import UUID
 
 from gnomon.core.access.tenants import TenantId
@@ -31,10 +30,10 @@ from gnomon.store.runs.ends import outcomes_of
 from gnomon.store.runs.memory import RunMemory
 from gnomon.store.runs.progress import Happened, Progress
 from gnomon.store.runs.readers import RunReaders, find_run
-from gnomon.store.runs.shortcut import Shortcut
 from gnomon.store.runs.task_ends import TaskEnds
 from gnomon.store.workflows.backfills import SqlBackfills
 from gnomon.store.workflows.plans import Plans
+from gnomon.store.writes.writer import Writer
 
 logger = logging.getLogger(__name__)
 
@@ -45,15 +44,16 @@ EVENT_TAKERS_MAX = 1000
 class SqlRuns:
     """`stopped` is called after a commit that asked what runs to stop, whatever brought that about."""
 
-    def __init__(self, database: Database, plans: Plans, gates: Gates, backfills: SqlBackfills) -> None:
+    def __init__(
+        self, database: Database, plans: Plans, gates: Gates, backfills: SqlBackfills, writer: Writer
+    ) -> None:
         self._database = database
         self._plans = plans
         self._gates = gates
-        self._backfills = backfills
+        self._backfills, self._writer = backfills, writer
         self._memory = RunMemory()
         self.stopped: Callable[[], None] = lambda: None
-        shortcut = partial(Shortcut, database, plans, self._memory)
-        self.apply = TaskEnds(shortcut, self._progress, self._follow).apply
+        self.apply = TaskEnds(database, plans, self._memory, writer, self._progress, self._follow).apply
         self.redriving = Redriving(database, self._progress, self._follow)
         readers = RunReaders(database)
         self.get, self.page, self.recent = readers.get, readers.page, readers.recent
@@ -251,7 +251,7 @@ class SqlRuns:
     @asynccontextmanager
     async def _progress(self, run_ids: Collection[UUID], *, now: datetime) -> AsyncIterator[Progress]:
         async with self._database.transaction() as session:
-            progress = Progress(session, self._plans, now)
+            progress = Progress(session, self._plans, self._writer, now)
             if run_ids:
                 await progress.lock(run_ids)
             yield progress
