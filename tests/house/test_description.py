@@ -17,8 +17,8 @@ from gnomon.api.described.call import Told
 from gnomon.api.described.document import describe, operations
 from gnomon.api.described.field import BYTES_MAX, UNBOUNDED, Fields
 from gnomon.api.described.tables import CALLS, FIELDS
-from gnomon.api.forms.reading import Form
 from gnomon.api.serving.policy import READS
+from gnomon.core.values.forms import Form
 from gnomon.handlers.discovery import installed_kinds
 from gnomon.settings import HandlerSettings
 from tests.house.tree import must_be_empty

@@ -27,7 +27,7 @@ from gnomon.api.forms.execution_answers import (
 from gnomon.api.forms.ids import Cursors
 from gnomon.api.forms.ids import execution_id as read_execution_id
 from gnomon.api.forms.ids import job_id as read_job_id
-from gnomon.api.forms.reading import Answer, Body
+from gnomon.api.forms.reading import Body
 from gnomon.api.resources.job_runs import ExecutionExplanation, execution_reasons, period
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.encoded import InParts, in_parts
@@ -35,6 +35,7 @@ from gnomon.api.serving.policy import READS, WRITES
 from gnomon.api.serving.streams import event_of, paused
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, attempt_numbers
 from gnomon.core.executions.records import LogLine
+from gnomon.core.values.forms import Answer
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX
 from gnomon.errors import InvalidInput
 

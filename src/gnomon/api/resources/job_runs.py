@@ -21,7 +21,7 @@ from gnomon.api.forms.execution_answers import (
 )
 from gnomon.api.forms.ids import Cursors
 from gnomon.api.forms.ids import job_id as read_job_id
-from gnomon.api.forms.reading import Answer, Body, Form, document_of
+from gnomon.api.forms.reading import Body, document_of
 from gnomon.api.forms.words import Words, in_words, read_each
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.encoded import InParts, in_parts
@@ -31,6 +31,7 @@ from gnomon.client.executions.explaining import Explanation
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.jobs.job import JobId
 from gnomon.core.schedules.occurrence import Occurrence
+from gnomon.core.values.forms import Answer, Form
 from gnomon.core.values.instants import parse_instant, parse_seconds
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT, check_batch
 from gnomon.errors import InvalidInput

@@ -25,7 +25,10 @@ from gnomon.api.described.resources import jobs
 from gnomon.api.described.resources import recurring as often
 from gnomon.api.described.resources.recurring import WORKER_ID
 from gnomon.api.described.resources.workers import ABLE, KINDS, LEASE_SECONDS, NOW, OWN, QUEUES
-from gnomon.api.forms.lease_forms import (
+from gnomon.api.forms.outcome_forms import OUTCOMES
+from gnomon.api.resources.leases import BATCH_MAX, LINES_MAX, WAIT_SECONDS_MAX
+from gnomon.client.remote.worker_protocol import (
+    CANCEL,
     CheckpointForm,
     CheckpointOne,
     Claimed,
@@ -44,8 +47,6 @@ from gnomon.api.forms.lease_forms import (
     RenewForm,
     Token,
 )
-from gnomon.api.forms.outcome_forms import OUTCOMES
-from gnomon.api.resources.leases import BATCH_MAX, CANCEL, LINES_MAX, WAIT_SECONDS_MAX
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.executions.records import LogLevel
 from gnomon.core.jobs.retry import BACKOFF_MAX

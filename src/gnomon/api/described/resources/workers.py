@@ -22,7 +22,8 @@ from gnomon.api.described.field import (
 )
 from gnomon.api.described.resources import recurring as often
 from gnomon.api.described.resources.recurring import WORKER_ID
-from gnomon.api.resources.workers import DRAIN, Beat, Health, NewWorker, WorkerAnswer, WorkerPage
+from gnomon.api.resources.workers import Health, WorkerPage
+from gnomon.client.remote.worker_protocol import DRAIN, Beat, NewWorker, WorkerAnswer
 from gnomon.core.operations.workers import OFFERS_MAX, SLOTS_MAX, WorkerStatus
 from gnomon.core.values.document import NAME_LENGTH_MAX
 from gnomon.core.values.instants import MICROSECOND
