@@ -19,11 +19,11 @@ from gnomon.cli.output.tables import Columns, Output, note, show_many, show_one
 from gnomon.cli.output.terminal import Screen, ask
 from gnomon.cli.session.names import (
     did_you_mean,
-    guessing,
     job_and_dag_names,
     job_names,
     nearest,
     newest_names,
+    with_guess,
 )
 from gnomon.cli.session.options import chosen, option
 from gnomon.cli.session.profiles import address_of, names_the_key
@@ -65,7 +65,7 @@ _COMMON: Mapping[str, tuple[Any, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class Session:
     """A command's line to its server, and to the person who asked."""
 
     server: Server
@@ -93,7 +93,7 @@ class Talk:
             return word
         found = self.server.get("/v1/jobs", name=word, limit=1)["jobs"]
         if not found:
-            raise guessing(JobNotFound(word), did_you_mean(self.server, "/v1/jobs", "jobs", word))
+            raise with_guess(JobNotFound(word), did_you_mean(self.server, "/v1/jobs", "jobs", word))
         job_id: str = found[0]["job_id"]
         return job_id
 
@@ -106,7 +106,7 @@ class Talk:
             if found:
                 return str(found[0][id_field])
         names = [name for path, noun, _ in _WITH_RUNS for name in newest_names(self.server, path, noun)]
-        raise guessing(JobNotFound(word), nearest(word, names))
+        raise with_guess(JobNotFound(word), nearest(word, names))
 
     def job_path(self, word: str, *more: str) -> str:
         return path_of("jobs", self.job_id(word), *more)
@@ -136,19 +136,19 @@ def is_id(word: str) -> bool:
         return False
 
 
-def talks(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose first argument is a Talk. On the command line it has the common options instead."""
+def with_session(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose first argument is a session. On the command line it has the common options instead."""
     hints = get_type_hints(command, include_extras=True)
     own = list(inspect.signature(command).parameters.values())[1:]
 
     @wraps(command)
-    def with_talk(
+    def with_options(
         *, server: str | None, key: str | None, profile: str | None, output: Output, **rest: Any
     ) -> None:
         settings, found = chosen(server=server, key=key, profile=profile)
         address = address_of(settings)
         with Server(address) as connected, names_the_key(address.url, settings, found):
-            command(Talk(connected, output), **rest)
+            command(Session(connected, output), **rest)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [each.replace(kind=keyword, annotation=hints[each.name]) for each in own]
@@ -157,10 +157,10 @@ def talks(command: Callable[..., None]) -> Callable[..., None]:
         for name, (annotation, default) in _COMMON.items()
     ]
     # What typer reads.
-    del with_talk.__wrapped__
-    with_talk.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    with_talk.__annotations__ = {each.name: each.annotation for each in parameters}
-    return with_talk
+    del with_options.__wrapped__
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {each.name: each.annotation for each in parameters}
+    return with_options
 
 
 def confirm(question: str, *, yes: bool) -> None:
