@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gnomon.cli.commands.dag_words import Dag, dag_id_of, json_of
+from gnomon.cli.commands.dag_words import Dag, json_of
 from gnomon.cli.output.tables import Columns, Output
 from gnomon.cli.output.terminal import say
 from gnomon.cli.session.session import Limit, Session, path_of, with_session
@@ -29,7 +29,6 @@ BACKFILLS: Columns = {
     "DONE": "completed",
     "FAILED": "failed",
 }
-TIMES_PER_PAGE = 1000
 TIMES: Columns = {"FOR": "nominal_time", "STATUS": "status", "RUN": "dag_run_id"}
 
 Backfill = Annotated[str, typer.Argument(metavar="BACKFILL", help="The id of a backfill.")]
@@ -62,7 +61,7 @@ def create(
     ```
     """
     body: dict[str, Any] = {"start": start, "end": end, "existing": existing}
-    path = path_of("dags", dag_id_of(session, dag), "backfills")
+    path = session.dag_path(dag, "backfills")
     if dry_run:
         session.show(session.server.post(f"{path}/preview", body))
         return
@@ -76,7 +75,7 @@ def create(
 @with_session
 def list_backfills(session: Session, dag: Dag, limit: Limit = None) -> None:
     """List the backfills of a workflow, newest first."""
-    path = path_of("dags", dag_id_of(session, dag), "backfills")
+    path = session.dag_path(dag, "backfills")
     session.show_list(path, "backfills", BACKFILLS, limit=limit)
 
 
@@ -85,7 +84,7 @@ def list_backfills(session: Session, dag: Dag, limit: Limit = None) -> None:
 def show(session: Session, backfill: Backfill) -> None:
     """Show a backfill and its runs, oldest first."""
     found = session.server.get(path_of("backfills", backfill))
-    runs = _runs(session, backfill)
+    runs = session.server.all_after(path_of("backfills", backfill, "runs"), "runs")
     if session.output is not Output.TABLE:
         session.show({**found, "runs": runs})
         return
@@ -98,29 +97,18 @@ def show(session: Session, backfill: Backfill) -> None:
 @with_session
 def pause(session: Session, backfill: Backfill) -> None:
     """Pause a backfill: no more runs begin. Those under way go on."""
-    session.show(session.server.post(path_of("backfills", backfill, "pause")))
+    session.act("backfills", backfill, "pause")
 
 
 @app.command()
 @with_session
 def resume(session: Session, backfill: Backfill) -> None:
     """Resume a paused backfill: it goes on with the next times."""
-    session.show(session.server.post(path_of("backfills", backfill, "resume")))
+    session.act("backfills", backfill, "resume")
 
 
 @app.command()
 @with_session
 def cancel(session: Session, backfill: Backfill) -> None:
     """Cancel a backfill: what has not begun never will, and runs under way are cancelled."""
-    session.show(session.server.post(path_of("backfills", backfill, "cancel")))
-
-
-def _runs(session: Session, backfill: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    after: dict[str, str] = {}
-    while True:
-        page = session.server.get(path_of("backfills", backfill, "runs"), limit=TIMES_PER_PAGE, **after)
-        found += page["runs"]
-        if page["next_after"] is None:
-            return found
-        after = {"after": page["next_after"]}
+    session.act("backfills", backfill, "cancel")

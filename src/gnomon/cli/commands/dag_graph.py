@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gnomon.cli.commands.dag_runs import statuses_of
-from gnomon.cli.commands.dag_words import Dag, dag_id_of
+from gnomon.cli.commands.dag_words import Dag
 from gnomon.cli.output.graphs import graph_of, mermaid_of, svg_of
 from gnomon.cli.output.tables import Output
 from gnomon.cli.output.terminal import say
@@ -50,7 +50,7 @@ def graph(
     gnomon dag graph etl -o json | jq -r '.edges[] | join(" -> ")'
     ```
     """
-    tasks, statuses = _looked_up(session, dag_id_of(session, dag), run)
+    tasks, statuses = _looked_up(session, session.dag_id(dag), run)
     drawn = graph_of(tasks)
     fan_outs = {task["name"] for task in tasks if task.get("fan_out")}
     if session.output is not Output.TABLE:

@@ -23,7 +23,6 @@ app = typer.Typer(
 )
 
 LOOK_AGAIN_SECONDS = 0.5
-TASKS_PER_PAGE = 1000
 FAILED_TOLD_MAX = 5
 DAG_RUNS: Columns = {
     "RUN": "dag_run_id",
@@ -88,42 +87,42 @@ def watch(session: Session, run: Run) -> None:
 @with_session
 def cancel(session: Session, run: Run) -> None:
     """Cancel a run: what waits ends, what runs is asked to stop."""
-    session.show(session.server.post(path_of("dag-runs", run, "cancel")))
+    session.act("dag-runs", run, "cancel")
 
 
 @app.command("pause")
 @with_session
 def pause_run(session: Session, run: Run) -> None:
     """Pause a run: no more tasks begin in it, nor in the runs inside of it. What runs goes on to its end."""
-    session.show(session.server.post(path_of("dag-runs", run, "pause")))
+    session.act("dag-runs", run, "pause")
 
 
 @app.command()
 @with_session
 def resume(session: Session, run: Run) -> None:
     """Resume a paused run. Refused while a failed task waits for a decision: retry, skip or fail that one."""
-    session.show(session.server.post(path_of("dag-runs", run, "resume")))
+    session.act("dag-runs", run, "resume")
 
 
 @app.command()
 @with_session
 def retry(session: Session, run: Run, task: Task) -> None:
     """Run a failed task again, and all tasks that follow it."""
-    session.show(session.server.post(path_of("dag-runs", run, "tasks", task, "retry")))
+    session.act("dag-runs", run, "tasks", task, "retry")
 
 
 @app.command()
 @with_session
 def skip(session: Session, run: Run, task: Task) -> None:
     """Skip a task: the run goes on as if its branch had not been taken."""
-    session.show(session.server.post(path_of("dag-runs", run, "tasks", task, "skip")))
+    session.act("dag-runs", run, "tasks", task, "skip")
 
 
 @app.command()
 @with_session
 def fail(session: Session, run: Run, task: Task) -> None:
     """Decide that a task that made the run pause has failed; the rest goes on without it."""
-    session.show(session.server.post(path_of("dag-runs", run, "tasks", task, "fail")))
+    session.act("dag-runs", run, "tasks", task, "fail")
 
 
 @app.command()
@@ -142,7 +141,7 @@ def succeed(
     ```
     """
     body = {} if result is None else {"result": json_of(result, option="--result")}
-    session.show(session.server.post(path_of("dag-runs", run, "tasks", task, "succeed"), body))
+    session.act("dag-runs", run, "tasks", task, "succeed", body=body)
 
 
 @app.command()
@@ -162,7 +161,7 @@ def rerun(
     ```
     """
     body = {"tasks": task} if task else {}
-    session.show(session.server.post(path_of("dag-runs", run, "rerun"), body))
+    session.act("dag-runs", run, "rerun", body=body)
 
 
 @app.command()
@@ -182,7 +181,7 @@ def approve(
     ```
     """
     verb = "reject" if reject else "approve"
-    session.show(session.server.post(path_of("dag-runs", run, "tasks", task, verb), {"note": note}))
+    session.act("dag-runs", run, "tasks", task, verb, body={"note": note})
 
 
 def wait_for_run(session: Session, run: str) -> None:
@@ -217,10 +216,4 @@ def statuses_of(session: Session, run: str) -> dict[str, str]:
 
 
 def _tasks(session: Session, run: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    after: int | None = -1
-    while after is not None:
-        page = session.server.get(path_of("dag-runs", run, "tasks"), limit=TASKS_PER_PAGE, after=after)
-        found += page["tasks"]
-        after = page["next_after"]
-    return found
+    return session.server.all_after(path_of("dag-runs", run, "tasks"), "tasks")

@@ -9,25 +9,14 @@ import typer
 
 from gnomon.cli.commands.apply import changes_between
 from gnomon.cli.output.tables import Output
-from gnomon.cli.session.names import dag_names, did_you_mean, with_guess
-from gnomon.cli.session.session import Session, is_id
+from gnomon.cli.session.names import dag_names
+from gnomon.cli.session.session import Session
 from gnomon.core.values.document import Document
-from gnomon.errors import DagNotFound, InvalidInput
+from gnomon.errors import InvalidInput
 
 Dag = Annotated[
     str, typer.Argument(metavar="DAG", help="The name of a workflow, or its id.", autocompletion=dag_names)
 ]
-
-
-def dag_id_of(session: Session, word: str) -> str:
-    """From a name or an id to an id. Raises DagNotFound."""
-    if is_id(word):
-        return word
-    found = session.server.get("/v1/dags", name=word)["dags"]
-    if not found:
-        raise with_guess(DagNotFound(word), did_you_mean(session.server, "/v1/dags", "dags", word))
-    dag_id: str = found[0]["dag_id"]
-    return dag_id
 
 
 def show_dag(session: Session, dag: Mapping[str, Any], **more: str) -> None:

@@ -13,7 +13,6 @@ from gnomon.cli.commands.dag_runs import DAG_RUNS, wait_for_run
 from gnomon.cli.commands.dag_words import (
     Dag,
     changes_of,
-    dag_id_of,
     json_of,
     show_dag,
     with_unknown_kinds_allowed,
@@ -118,28 +117,28 @@ def list_dags(
 @with_session
 def show(session: Session, dag: Dag) -> None:
     """Show a workflow, with its definition."""
-    session.show(session.server.get(path_of("dags", dag_id_of(session, dag))))
+    session.show(session.server.get(session.dag_path(dag)))
 
 
 @app.command("pause")
 @with_session
 def pause_dag(session: Session, dag: Dag) -> None:
     """Pause a workflow: its due times are skipped from now on. Its runs go on."""
-    show_dag(session, session.server.post(path_of("dags", dag_id_of(session, dag), "pause")))
+    show_dag(session, session.server.post(session.dag_path(dag, "pause")))
 
 
 @app.command()
 @with_session
 def resume(session: Session, dag: Dag) -> None:
     """Resume a paused workflow: it fires again, from the next time on."""
-    show_dag(session, session.server.post(path_of("dags", dag_id_of(session, dag), "resume")))
+    show_dag(session, session.server.post(session.dag_path(dag, "resume")))
 
 
 @app.command()
 @with_session
 def delete(session: Session, dag: Dag, yes: Yes = False) -> None:
     """Delete a workflow: its runs are stopped, its name is free again, its history stays. Asks first."""
-    path = path_of("dags", dag_id_of(session, dag))
+    path = session.dag_path(dag)
     confirm(f"Delete the workflow {printable(dag)} and stop all its runs?", yes=yes)
     show_dag(session, session.server.delete(path))
 
@@ -148,7 +147,7 @@ def delete(session: Session, dag: Dag, yes: Yes = False) -> None:
 @with_session
 def revisions(session: Session, dag: Dag, limit: Limit = None) -> None:
     """List the revisions of a workflow, newest first; with `-o json` or `-o yaml`, with definitions."""
-    path = path_of("dags", dag_id_of(session, dag), "revisions")
+    path = session.dag_path(dag, "revisions")
     session.show_list(path, "revisions", REVISIONS, limit=limit)
 
 
@@ -169,7 +168,7 @@ def diff(
     ```
     """
     asked = {name: number for name, number in (("from", old), ("to", new)) if number is not None}
-    found = session.server.get(path_of("dags", dag_id_of(session, dag), "diff"), **asked)
+    found = session.server.get(session.dag_path(dag, "diff"), **asked)
     if session.output is not Output.TABLE:
         session.show(found)
         return
@@ -197,7 +196,7 @@ def trigger(
     ```
     """
     body = {} if config is None else {"config": json_of(config, option="--config")}
-    asked = session.server.post(path_of("dags", dag_id_of(session, dag), "trigger"), body)
+    asked = session.server.post(session.dag_path(dag, "trigger"), body)
     if wait:
         wait_for_run(session, asked["dag_run_id"])
     else:
@@ -234,5 +233,5 @@ def runs(
     limit: Limit = None,
 ) -> None:
     """List the runs of a workflow, newest first."""
-    path = path_of("dags", dag_id_of(session, dag), "runs")
+    path = session.dag_path(dag, "runs")
     session.show_list(path, "runs", DAG_RUNS, limit=limit, status=status and status.upper())

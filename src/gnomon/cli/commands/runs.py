@@ -141,7 +141,7 @@ def logs(
 @with_session
 def cancel(session: Session, run: Run) -> None:
     """Cancel a run: it ends if it waits, and is asked to stop if it runs. What has ended stays as it is."""
-    session.show(session.server.post(path_of("executions", run, "cancel")))
+    session.act("executions", run, "cancel")
 
 
 @app.command()
@@ -151,7 +151,7 @@ def retry(session: Session, run: Run, revision: AtRevisionOption = AtRevision.NE
 
     Of a task of a workflow, the run goes on from it.
     """
-    session.show(session.server.post(path_of("executions", run, "retry"), {"revision": revision}))
+    session.act("executions", run, "retry", body={"revision": revision})
 
 
 @app.command()
