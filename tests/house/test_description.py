@@ -13,12 +13,12 @@ import msgspec
 from litestar import post
 
 from gnomon.api.application import ROUTES
-from gnomon.api.described.call import Told
+from gnomon.api.described.call import CallDescription
 from gnomon.api.described.document import describe, operations
 from gnomon.api.described.field import BYTES_MAX, UNBOUNDED, Fields
 from gnomon.api.described.tables import CALLS, FIELDS
-from gnomon.api.forms.reading import Form
 from gnomon.api.serving.policy import READS
+from gnomon.core.values.forms import Form
 from gnomon.handlers.discovery import installed_kinds
 from gnomon.settings import HandlerSettings
 from tests.house.tree import must_be_empty
@@ -181,11 +181,11 @@ def stale_rows(fields: Fields) -> list[str]:
 def stale_calls() -> list[str]:
     calls = {operation["operationId"]: operation for _, _, operation in operations(document())}
     gone = [f"{TABLES}: {name} is no call any more." for name in CALLS if name not in calls]
-    for name, told in CALLS.items():
+    for name, described in CALLS.items():
         known = {one["name"] for one in calls.get(name, {}).get("parameters", ())}
         gone += [
             f"{TABLES}: {name} has no parameter {one} any more."
-            for one in told.parameters
+            for one in described.parameters
             if one not in known
         ]
     return gone
@@ -193,12 +193,12 @@ def stale_calls() -> list[str]:
 
 def misplaced_headers() -> Iterator[str]:
     for route in ROUTES:
-        source, told = getsource(route.fn), CALLS.get(route.fn.__name__, Told(""))
-        for read, is_told in (
-            ("request.idempotency(", told.takes_key),
-            ("request.version(", told.takes_version),
+        source, described = getsource(route.fn), CALLS.get(route.fn.__name__, CallDescription(""))
+        for read, is_described in (
+            ("request.idempotency(", described.takes_key),
+            ("request.version(", described.takes_version),
         ):
-            if (read in source) != is_told:
+            if (read in source) != is_described:
                 yield f"{TABLES}: {route.fn.__name__} and its row disagree about `{read}...)`."
 
 

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 import gnomon
-from gnomon.api.forms.lease_forms import OutcomeWord
 from gnomon.app.jobs.declaration import Declaration
+from gnomon.client.remote.worker_protocol import OutcomeWord
 from gnomon.core.access.keys import Scope
 from gnomon.core.executions.execution import AttemptOutcome, WaitsFor
 from gnomon.core.executions.lifecycle import DeadReason

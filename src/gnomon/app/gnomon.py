@@ -14,13 +14,13 @@ from weakref import WeakKeyDictionary
 from gnomon.app.connection import AppConnection, chosen_settings, connection_to, open_connection
 from gnomon.app.jobs.declaration import Declaration, Seconds
 from gnomon.app.jobs.declared_job import DeclaredJob
-from gnomon.app.jobs.fixed_declarations import FixedDeclaring
+from gnomon.app.jobs.fixed_declarations import DeclaresCalls
 from gnomon.app.jobs.fixed_job import FixedJob
 from gnomon.app.jobs.fixed_work import check_payload
 from gnomon.app.jobs.job_function import JobFunction
 from gnomon.app.processes.engine import Engine
 from gnomon.app.sync import Sync
-from gnomon.app.workflows.declarations import DagDeclaring
+from gnomon.app.workflows.declarations import DeclaresDags
 from gnomon.client import Client, Draft
 from gnomon.core.jobs.job import PRIORITY_DEFAULT, Definition, Delivery
 from gnomon.core.jobs.retry import RetryPolicy
@@ -64,7 +64,7 @@ class _Place:
     connection: AppConnection | None = None
 
 
-class Gnomon(DagDeclaring, FixedDeclaring):
+class Gnomon(DeclaresDags, DeclaresCalls):
     """An app. Declares jobs, and connects when it is first asked for something.
 
     `database` is an address; without one, the settings decide, and the default is an SQLite file in the

@@ -12,7 +12,7 @@ from gnomon.client.access.tenants import Tenants
 from gnomon.client.context import ClientContext
 from gnomon.client.executions.dead_letters import DeadLetters
 from gnomon.client.executions.executions import Executions
-from gnomon.client.executions.explaining import Explaining
+from gnomon.client.executions.explaining import Explanations
 from gnomon.client.executions.leases import WorkerLeases
 from gnomon.client.jobs.calendars import Calendars
 from gnomon.client.jobs.jobs import Jobs
@@ -27,35 +27,35 @@ from gnomon.store.protocols.workflows import WorkflowStore
 
 
 class Client:
-    def __init__(self, surroundings: ClientContext) -> None:
-        self._surroundings = surroundings
-        self.jobs = Jobs(surroundings)
-        self.calendars = Calendars(surroundings)
-        self.dags = Dags(surroundings)
-        self.runs = Runs(surroundings)
-        self.backfills = Backfills(surroundings)
-        self.executions = Executions(surroundings)
-        self.dead_letters = DeadLetters(surroundings)
-        self.explaining = Explaining(surroundings)
-        self.keys = Keys(surroundings)
-        self.leases = WorkerLeases(surroundings)
-        self.tenants = Tenants(surroundings)
-        self.workers = Workers(surroundings)
+    def __init__(self, context: ClientContext) -> None:
+        self._context = context
+        self.jobs = Jobs(context)
+        self.calendars = Calendars(context)
+        self.dags = Dags(context)
+        self.runs = Runs(context)
+        self.backfills = Backfills(context)
+        self.executions = Executions(context)
+        self.dead_letters = DeadLetters(context)
+        self.explaining = Explanations(context)
+        self.keys = Keys(context)
+        self.leases = WorkerLeases(context)
+        self.tenants = Tenants(context)
+        self.workers = Workers(context)
 
     @property
     def tenant_id(self) -> TenantId:
-        return self._surroundings.tenant_id
+        return self._context.tenant_id
 
     def now(self) -> datetime:
         """What time it is for the store."""
-        return self._surroundings.clock.now()
+        return self._context.clock.now()
 
     def new_id(self) -> UUID:
-        return self._surroundings.ids.next(self.now())
+        return self._context.ids.next(self.now())
 
     def of(self, tenant_id: TenantId) -> Client:
         """The same verbs for another tenant. Cheap: one for each request is fine."""
-        return Client(replace(self._surroundings, tenant_id=tenant_id))
+        return Client(replace(self._context, tenant_id=tenant_id))
 
     def on(
         self,
@@ -66,4 +66,4 @@ class Client:
         at_home: Callable[..., object],
     ) -> Client:
         """The same verbs on another store, in a loop of its own, which must not wait by `ends` or `bells`."""
-        return Client(replace(self._surroundings, store=store, ids=ids, announce=announce, at_home=at_home))
+        return Client(replace(self._context, store=store, ids=ids, announce=announce, at_home=at_home))

@@ -250,7 +250,7 @@ async def test_the_example_of_python_works_as_it_stands() -> None:
 
 
 async def test_limits_are_those_that_were_set(run: Inline) -> None:
-    own = replace(run.client._surroundings, graph_limits=GraphLimits(tasks_max=3))
+    own = replace(run.client._context, graph_limits=GraphLimits(tasks_max=3))
     with pytest.raises(InvalidDag) as refused:
         await Client(own).dags.create(DAG)
     assert (refused.value.problem, "4 tasks; at most 3" in str(refused.value)) == ("dag_too_large", True)

@@ -11,12 +11,12 @@ from msgspec import inspect
 
 from gnomon import Gnomon
 from gnomon.api import ROUTES
-from gnomon.api.forms.lease_forms import Completion
 from gnomon.api.forms.outcome_forms import outcome_of
-from gnomon.api.forms.reading import Form
+from gnomon.client.remote.worker_protocol import Completion
 from gnomon.core.executions.lifecycle import Succeeded
 from gnomon.core.time.schedule_document import from_document
 from gnomon.core.values.choices import Choice
+from gnomon.core.values.forms import Form
 from gnomon.core.workflows.forms import Strict
 from gnomon.errors import InvalidInput
 from gnomon.handlers.http.handler import HttpHandler

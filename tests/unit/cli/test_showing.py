@@ -18,7 +18,7 @@ from gnomon.cli.output.graphs import graph_of, mermaid_of, svg_of
 from gnomon.cli.output.tables import CELL_LENGTH_MIN, Output, _layout, _short_time, show_many, show_one
 from gnomon.cli.output.terminal import Screen, json_text, printable, visible, yaml_text
 from gnomon.cli.output.trees import tree_of
-from gnomon.cli.session.session import Talk
+from gnomon.cli.session.session import Session
 from gnomon.client.remote.server import Server
 from gnomon.errors import InvalidInput
 
@@ -68,7 +68,7 @@ def test_a_log_line_and_a_plan_show_escapes_and_stay_one_line(capsys: pytest.Cap
     _tell({"at": "2026-01-01T00:00:00Z", "level": "info", "message": f"{NASTY}\rx"}, Output.TABLE)
     _tell({"at": "2026-01-01T00:00:00Z", "level": "info", "message": NASTY}, Output.JSON)
     steps = [PlanStep(Action.CHANGE, NASTY, changes={"payload": (NASTY, {"x": NASTY})}, fires_added=[NASTY])]
-    _show(Talk(cast("Server", None), Output.TABLE), steps)
+    _show(Session(cast("Server", None), Output.TABLE), steps)
     shown = capsys.readouterr().out
     assert visible(shown) == shown
     assert r"\x1b]0;owned\x07" in shown

@@ -10,11 +10,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.api.forms.lease_forms import Completion, LineOne, lease_answer, line_of
+from gnomon.api.forms.lease_forms import lease_answer, line_of
 from gnomon.api.forms.outcome_forms import outcome_of
 from gnomon.client.executions.leases import Handed
 from gnomon.client.remote.line import BATCH_BYTES_MAX, ITEMS_MAX, batches
-from gnomon.client.remote.work_forms import Lease, completion_form, leased_of, line_form, revision_of
+from gnomon.client.remote.work_forms import (
+    ClaimedRead,
+    WorkerRead,
+    completion_form,
+    leased_of,
+    line_form,
+    revision_of,
+)
+from gnomon.client.remote.worker_protocol import (
+    CompleteAnswer,
+    Completion,
+    KeptAnswer,
+    Lease,
+    LineOne,
+    RenewAnswer,
+)
 from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import Failure, WorkerId
 from gnomon.core.executions.lease import Leased
@@ -50,6 +65,28 @@ LEASES = st.builds(
     attempts=st.integers(0, 4),
     cancel_requested=st.booleans(),
 )
+
+# The fields of the answers of the first servers that workers could reach over HTTP.
+FIRST_LEASE = (
+    "execution_id claim tenant_id job_id revision attempt_number attempts crashes max_attempts kind payload "
+    "input has_input checkpoint has_checkpoint queue capabilities priority timeout_seconds max_concurrent "
+    "delivery retry_policy schedule scheduled_time nominal_time due started_at lease_until cancel_requested"
+)
+FIRST_ANSWERS: list[tuple[str, type]] = [
+    ('{"renewed":[{PAIR,"lease_until":TIME,"command":null}],"lost":[],"server_time":TIME}', RenewAnswer),
+    ('{"results":[{PAIR,"answer":"applied","replayed":false,"status":"COMPLETED"}]}', CompleteAnswer),
+    ('{"kept":[{PAIR}],"lost":[{PAIR}]}', KeptAnswer),
+    (
+        (
+            '{"worker_id":"ada","boot":"0198c5a2-0000-7000-8000-000000000001","status":"ACTIVE","is_live":true,'
+            '"hostname":"host","capacity":1,"current_jobs":0,"kinds":[],"queues":[],"capabilities":[],'
+            '"registered_at":TIME,"last_heartbeat":TIME,"command":null,"lease_seconds":20,"server_time":TIME}'
+        ),
+        WorkerRead,
+    ),
+]
+PAIR = '"execution_id":"0198c5a2-0000-7000-8000-000000000001","claim":1'
+TIME = '"2026-03-01T00:00:00Z"'
 
 
 @given(LEASES, OUTCOMES, st.floats(0, 1, exclude_max=True))
@@ -99,6 +136,16 @@ def test_a_task_of_a_workflow_reaches_its_worker_with_its_own_payload(rendered: 
 
     assert (read.is_task, read.has_input) == (True, False)
     assert leased_of(read, WorkerId("ada"), known).payload == task.payload
+
+
+def test_a_worker_reads_what_the_first_servers_answered() -> None:
+    """A field that came later has a default where it is read."""
+    lease = msgspec.json.decode(msgspec.json.encode(lease_answer(Handed(leased(), None))))
+    old = {"leases": [{name: lease[name] for name in FIRST_LEASE.split()}]}
+    [read] = msgspec.json.decode(msgspec.json.encode(old), type=ClaimedRead).leases
+    assert revision_of(read) == leased().revision
+    for text, kind in FIRST_ANSWERS:
+        assert msgspec.json.decode(text.replace("PAIR", PAIR).replace("TIME", TIME), type=kind)
 
 
 @pytest.mark.parametrize("kept", [None, Document("null"), Document("7")])

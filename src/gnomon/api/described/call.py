@@ -13,7 +13,7 @@ Refusal = type[GnomonError]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CallDescription:
     """`refusals` are those that do not follow from its parameters, its body and its policy.
 
     `bodies` are named examples. `takes_key`: an `Idempotency-Key`; `takes_version`: an `If-Match`. `tags`:
@@ -31,4 +31,4 @@ class Told:
     answer: Any = ""
 
 
-Calls = Mapping[str, Told]  # By the name of the handler.
+Calls = Mapping[str, CallDescription]  # By the name of the handler.

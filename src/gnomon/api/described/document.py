@@ -11,7 +11,7 @@ from typing import Any, get_args
 from litestar.handlers import HTTPRouteHandler
 
 from gnomon.api.described import headers, refusals
-from gnomon.api.described.call import Told
+from gnomon.api.described.call import CallDescription
 from gnomon.api.described.field import Field, word
 from gnomon.api.described.schemas import components, example_of, schema_of
 from gnomon.api.described.tables import CALLS, FIELDS, PARAMETERS, READ_LATER, SECTIONS, SHAPES
@@ -80,34 +80,34 @@ def _shared(paths: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 def _operation(route: HTTPRouteHandler, path: str, known: Mapping[str, Any]) -> dict[str, Any]:
     name, policy = route.fn.__name__, route.opt["policy"]
-    told = CALLS.get(name, Told(""))
+    described = CALLS.get(name, CallDescription(""))
     operation: dict[str, Any] = {
         "tags": [SECTIONS.get(route.fn.__module__.rpartition(".")[2], ("Other", ""))[0]],
-        "summary": told.summary,
+        "summary": described.summary,
         "description": cleandoc(route.fn.__doc__ or ""),
         "operationId": name,
         "parameters": [
-            *_parameters(route, told, path),
-            *headers.parameters(takes_key=told.takes_key, takes_version=told.takes_version),
+            *_parameters(route, described, path),
+            *headers.parameters(takes_key=described.takes_key, takes_version=described.takes_version),
         ],
-        "responses": {**_success(route, told, policy, known), **_refusals(route, told, policy)},
+        "responses": {**_success(route, described, policy, known), **_refusals(route, described, policy)},
     }
     reads = _reads(route)
     if reads is not None:
-        operation["requestBody"] = _body(route, reads, told)
+        operation["requestBody"] = _body(route, reads, described)
     if policy.scope is not None:
         operation["security"] = [{KEY: []}]
         operation["x-gnomon-scope"] = " or ".join(filter(None, (policy.scope, policy.or_scope)))
     return operation
 
 
-def _parameters(route: HTTPRouteHandler, told: Told, path: str) -> Iterator[dict[str, Any]]:
+def _parameters(route: HTTPRouteHandler, described: CallDescription, path: str) -> Iterator[dict[str, Any]]:
     for own_name, one in route.parsed_fn_signature.parameters.items():
         if own_name in OURS:
             continue
         kwarg: Any = one.kwarg_definition
         name = getattr(kwarg, "name", None) or own_name
-        row = told.parameters.get(name) or PARAMETERS.get(name) or Field(None, "")
+        row = described.parameters.get(name) or PARAMETERS.get(name) or Field(None, "")
         words = _words(one.annotation)
         if words:
             row = word(row.text, str(row.example), words)
@@ -124,9 +124,9 @@ def _words(annotation: Any) -> list[str]:
     ]
 
 
-def _body(route: HTTPRouteHandler, reads: Any, told: Told) -> dict[str, Any]:
+def _body(route: HTTPRouteHandler, reads: Any, described: CallDescription) -> dict[str, Any]:
     examples = {
-        name.replace(" ", "_"): {"summary": name, "value": value} for name, value in told.bodies.items()
+        name.replace(" ", "_"): {"summary": name, "value": value} for name, value in described.bodies.items()
     }
     content = {"schema": schema_of(reads), **({"examples": examples} if examples else {})}
     is_required = type(None) not in get_args(reads)
@@ -137,19 +137,21 @@ def _body(route: HTTPRouteHandler, reads: Any, told: Told) -> dict[str, Any]:
     }
 
 
-def _success(route: HTTPRouteHandler, told: Told, policy: Policy, known: Mapping[str, Any]) -> dict[str, Any]:
+def _success(
+    route: HTTPRouteHandler, described: CallDescription, policy: Policy, known: Mapping[str, Any]
+) -> dict[str, Any]:
     answers = _answers(route)
     if answers is None:
-        kind = "string" if isinstance(told.answer, str) else "object"
+        kind = "string" if isinstance(described.answer, str) else "object"
         content: dict[str, Any] = {
             "schema": {"type": kind},
-            **({"example": told.answer} if told.answer else {}),
+            **({"example": described.answer} if described.answer else {}),
         }
     else:
         schema = schema_of(answers)
         content = {"schema": schema, "example": example_of(schema, known)}
     names = ["X-Request-Id", *(headers.RATED if policy.rate is not None else ())]
-    names += (["ETag"] if told.tags else []) + (["Location"] if told.locates else [])
+    names += (["ETag"] if described.tags else []) + (["Location"] if described.locates else [])
     status = HTTPStatus(route.status_code)
     return {
         str(int(status)): {
@@ -160,9 +162,9 @@ def _success(route: HTTPRouteHandler, told: Told, policy: Policy, known: Mapping
     }
 
 
-def _refusals(route: HTTPRouteHandler, told: Told, policy: Policy) -> dict[str, Any]:
+def _refusals(route: HTTPRouteHandler, described: CallDescription, policy: Policy) -> dict[str, Any]:
     found = refusals.refusals_of(
-        told,
+        described,
         policy,
         named=route.parsed_fn_signature.parameters,
         has_body=bool({"POST", "PUT"} & set(route.http_methods)),

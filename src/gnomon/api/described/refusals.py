@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 
 from gnomon import errors
-from gnomon.api.described.call import Refusal, Told
+from gnomon.api.described.call import CallDescription, Refusal
 from gnomon.api.described.headers import RATED, referred
 from gnomon.api.described.resources import recurring as often
 from gnomon.api.serving.failures import RouteNotFound, envelope_of, headers_of
@@ -92,13 +92,13 @@ OF_STREAMS = (errors.TooManyStreams,)
 
 
 def refusals_of(
-    told: Told, policy: Policy, *, named: Iterable[str], has_body: bool, is_stream: bool
+    described: CallDescription, policy: Policy, *, named: Iterable[str], has_body: bool, is_stream: bool
 ) -> Iterator[Refusal]:
     """By its parameters, its body and its policy, and those that its row names."""
     yield errors.InvalidInput
     yield GnomonError
-    yield from told.refusals
-    is_missing = any(issubclass(one, errors.DeadLetterNotFound) for one in told.refusals)
+    yield from described.refusals
+    is_missing = any(issubclass(one, errors.DeadLetterNotFound) for one in described.refusals)
     yield from (
         BY_PARAMETER[name]
         for name in named
@@ -108,9 +108,9 @@ def refusals_of(
         yield from WITH_BODY
     if policy.scope is not None:
         yield from WITH_KEY
-    if told.takes_key:
+    if described.takes_key:
         yield errors.IdempotencyConflict
-    if told.takes_version:
+    if described.takes_version:
         yield from WITH_VERSION
     if is_stream:
         yield from OF_STREAMS

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 
 from gnomon.api.forms.execution_answers import raw
-from gnomon.api.forms.reading import Answer
 from gnomon.core.executions.execution import RecentRun
 from gnomon.core.explain.job_state import JobState, state_of
 from gnomon.core.schedules.occurrence import SkipReason
 from gnomon.core.time.schedule_document import to_document
 from gnomon.core.values.document import Document
+from gnomon.core.values.forms import Answer
 from gnomon.core.workflows.dag import Dag, task_id
 
 # Up to here, telling the tasks takes less than a few milliseconds of the loop.

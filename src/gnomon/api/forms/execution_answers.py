@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from gnomon.api.forms.reading import Answer, Form
 from gnomon.client.executions.executions import Executions
 from gnomon.client.workflows.places import NamedPlace
 from gnomon.core.executions.execution import Attempt, Enqueued, Execution, Failure
@@ -16,7 +15,9 @@ from gnomon.core.executions.records import AtRevision, Redriven
 from gnomon.core.explain.obstacles import Reason
 from gnomon.core.jobs.job import Job, JobId
 from gnomon.core.values.document import Document
+from gnomon.core.values.forms import Answer, Form
 
+_NULL = msgspec.Raw(b"null")
 _MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -201,9 +202,9 @@ def trouble(failure: Failure | None) -> Trouble | None:
     return None if failure is None else Trouble(kind=failure.kind, message=failure.message)
 
 
-def raw(document: Document | None) -> Any:
+def raw(document: Document | None) -> msgspec.Raw:
     """A document as it is kept: it is JSON already."""
-    return None if document is None else msgspec.Raw(document.text.encode())
+    return _NULL if document is None else msgspec.Raw(document.text.encode())
 
 
 def _milliseconds(started: datetime | None, finished: datetime | None) -> int | None:

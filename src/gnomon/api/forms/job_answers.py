@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-from gnomon.api.forms.reading import Answer
 from gnomon.api.forms.retry_forms import retry_words
 from gnomon.api.forms.schedule_forms import JOB_TYPES, shown
 from gnomon.core.executions.execution import ExecutionStatus, RecentRun
@@ -17,6 +16,7 @@ from gnomon.core.explain.job_state import JobState, state_of
 from gnomon.core.jobs.job import Job
 from gnomon.core.jobs.shown import ShownJob, shown_job
 from gnomon.core.schedules.occurrence import SkipReason
+from gnomon.core.values.forms import Answer
 from gnomon.core.values.instants import whole
 
 

@@ -1,23 +1,22 @@
-"""The worker protocol on the wire: what is sent, what is answered, and the way to values and back."""
+"""The worker protocol as its server reads and writes it: from forms to values, and from values to answers."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from msgspec import UNSET
 
 from gnomon.api.forms.execution_answers import raw
-from gnomon.api.forms.reading import Answer, Form
 from gnomon.api.forms.retry_forms import shown_retry
 from gnomon.client.executions.leases import Handed, Written
+from gnomon.client.remote.worker_protocol import Completed, Held, KeptAnswer, Lease, LineOne, Token
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.lease import Claim
 from gnomon.core.executions.records import LogLevel, LogLine
 from gnomon.core.time.schedule_document import to_document
-from gnomon.core.values.choices import Choice, choice
+from gnomon.core.values.choices import choice
 from gnomon.core.values.document import Document
 from gnomon.core.values.instants import parse_instant, seconds_of
 from gnomon.core.values.limits import cut_line
@@ -25,167 +24,6 @@ from gnomon.errors import InvalidInput, LeaseLost
 from gnomon.store.protocols.changes import Applied
 
 NUMBER_MAX = 2**31 - 1
-
-
-class ClaimForm(Form):
-    """Sent again with its `request_id`, say that it `is_repeat`. What it does not name is as registered."""
-
-    worker_id: str
-    request_id: str
-    kinds: list[str] | None = None
-    queues: list[str] | None = None
-    capabilities: list[str] | None = None
-    limit: int = 1
-    wait_seconds: int | float = 0
-    is_repeat: bool = False
-
-
-class Held(Form):
-    execution_id: str
-    claim: int
-
-
-class RenewForm(Form):
-    worker_id: str
-    leases: list[Held]
-
-
-class OutcomeWord(Choice):
-    SUCCEEDED = "succeeded"
-    FAILED = "failed"
-    TIMED_OUT = "timed_out"
-    CANCELLED = "cancelled"
-    SNOOZED = "snoozed"
-    RELEASED = "released"
-
-
-class Completion(Held):
-    """`outcome` decides which of the other fields count.
-
-    `wait_is_drawn` says that `retry_after_seconds` comes from the retry policy with chance in it already: the
-    server adds none of its own.
-    """
-
-    outcome: OutcomeWord
-    result: Any = UNSET
-    error_kind: str | None = None
-    error_message: str | None = None
-    permanent: bool = False
-    retry_after_seconds: int | float | None = None
-    wait_is_drawn: bool = False
-    delay_seconds: int | float | None = None
-    has_started: bool = True
-
-
-class CompleteForm(Form):
-    worker_id: str
-    completions: list[Completion]
-
-
-class CheckpointOne(Held):
-    state: Any
-    progress: int | float | None = None
-
-
-class CheckpointForm(Form):
-    worker_id: str
-    checkpoints: list[CheckpointOne]
-
-
-class LineOne(Held):
-    """`number` counts within the attempt, from 1, so that a line that is sent twice is one line."""
-
-    number: int
-    message: str
-    level: str = LogLevel.INFO
-    at: str | None = None
-    context: Any = UNSET
-
-
-class LogForm(Form):
-    worker_id: str
-    lines: list[LineOne]
-
-
-class Lease(Answer):
-    """An execution in a worker's hands. `claim` is the fencing token: hand it on to what you write to.
-
-    `has_input` and `has_checkpoint` tell what is `null` from what is not there.
-    """
-
-    execution_id: str
-    claim: int
-    tenant_id: str
-    job_id: str
-    revision: int
-    attempt_number: int
-    attempts: int
-    crashes: int
-    max_attempts: int
-    kind: str
-    payload: Any
-    input: Any
-    has_input: bool
-    checkpoint: Any
-    has_checkpoint: bool
-    queue: str
-    capabilities: list[str]
-    priority: int
-    timeout_seconds: int | float | None
-    max_concurrent: int | None
-    delivery: str
-    retry_policy: dict[str, Any]
-    schedule: dict[str, Any]
-    scheduled_time: datetime
-    nominal_time: datetime | None
-    due: datetime
-    started_at: datetime
-    lease_until: datetime
-    cancel_requested: bool
-    is_task: bool
-
-
-class Claimed(Answer):
-    """Renew each lease within a third of `lease_seconds`."""
-
-    leases: list[Lease]
-    lease_seconds: int | float
-    server_time: datetime
-
-
-class Token(Answer):
-    execution_id: str
-    claim: int
-
-
-class Renewed(Token):
-    """`command` is `cancel` when somebody wants the execution to stop."""
-
-    lease_until: datetime
-    command: str | None
-
-
-class RenewAnswer(Answer):
-    renewed: list[Renewed]
-    lost: list[Token]
-    server_time: datetime
-
-
-class Completed(Token):
-    """`applied`, `replayed` (this was said before, and counted once) or `lost`. `status` if applied now."""
-
-    answer: str
-    replayed: bool
-    status: str | None
-
-
-class CompleteAnswer(Answer):
-    results: list[Completed]
-
-
-class KeptAnswer(Answer):
-    kept: list[Token]
-    lost: list[Token]
 
 
 # From the wire ---------------------------------------------------------------------------------------

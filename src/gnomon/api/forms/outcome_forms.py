@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from msgspec import UNSET
 
-from gnomon.api.forms.lease_forms import Completion
+from gnomon.client.remote.worker_protocol import Completion
 from gnomon.core.executions.execution import Failure
 from gnomon.core.executions.lifecycle import (
     Cancelled,

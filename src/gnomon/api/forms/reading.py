@@ -14,6 +14,7 @@ from litestar.dto import AbstractDTO
 
 from gnomon.core.values.choices import allowed, beside, fields_at, one_of
 from gnomon.core.values.document import NESTING_MAX, Document
+from gnomon.core.values.forms import Form
 from gnomon.core.values.json_text import parse_json
 from gnomon.errors import InvalidInput
 
@@ -39,18 +40,10 @@ QUICK_BYTES_MAX = 64 * 1024
 QUICK_BODY_BYTES_MAX = 1024 * 1024
 
 
-class Form(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What a caller may send. A field that is not known is an error that names it."""
-
-
 class Seen(Form):
     """Which version of the job or workflow the caller has seen. Null: whichever there is."""
 
     version: int | None = None
-
-
-class Answer(msgspec.Struct, kw_only=True):
-    """What a caller gets."""
 
 
 def read_json(body: bytes) -> Any:

@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from gnomon.api.forms.reading import Form
 from gnomon.api.forms.schedule_forms import Number, Text, Whole, given
 from gnomon.api.forms.words import Words
 from gnomon.core.jobs.retry import ATTEMPTS_MAX, CRASH_LIMIT, Backoff, RetryPolicy, to_document
 from gnomon.core.values.choices import choice
+from gnomon.core.values.forms import Form
 from gnomon.core.values.instants import parse_seconds, whole
 from gnomon.errors import InvalidInput
 

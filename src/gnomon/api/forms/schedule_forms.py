@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from gnomon.api.forms.reading import Form
 from gnomon.api.forms.words import Words
 from gnomon.core.time.schedule import Misfire, Once, Schedule
 from gnomon.core.time.schedule_document import (
@@ -22,6 +21,7 @@ from gnomon.core.time.schedule_document import (
     to_document,
     type_that_follows,
 )
+from gnomon.core.values.forms import Form
 from gnomon.errors import InvalidInput
 
 # What a type is called in the flat form of an answer.

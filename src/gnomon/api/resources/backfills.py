@@ -12,12 +12,13 @@ from gnomon.api.forms.execution_answers import raw
 from gnomon.api.forms.ids import Cursors
 from gnomon.api.forms.ids import backfill_id as read_backfill_id
 from gnomon.api.forms.ids import dag_id as read_dag_id
-from gnomon.api.forms.reading import Answer, Body, Form
+from gnomon.api.forms.reading import Body
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.policy import READS, WRITES
 from gnomon.client.workflows.backfills import Range
 from gnomon.core.runs.backfills import Backfill, BackfillTerms, BackfillTime, Existing
 from gnomon.core.values.document import Document
+from gnomon.core.values.forms import Answer, Form
 from gnomon.core.values.instants import instant_text, parse_instant
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT
 

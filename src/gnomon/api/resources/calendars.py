@@ -9,10 +9,11 @@ from litestar import Response, delete, get, put
 from litestar.params import FromPath, FromQuery, JSONBody
 
 from gnomon.api.forms.ids import Cursors, calendar_name, new_calendar_name
-from gnomon.api.forms.reading import Answer, Body, Form
+from gnomon.api.forms.reading import Body
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.policy import READS, WRITES
 from gnomon.core.time.calendars import KeptCalendar, parse_dates
+from gnomon.core.values.forms import Answer, Form
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT
 
 

@@ -13,9 +13,9 @@ from litestar.params import FromPath, FromQuery, QueryParameter
 from gnomon.api.forms.ids import Cursors
 from gnomon.api.forms.ids import dag_id as read_dag_id
 from gnomon.api.forms.ids import revision as read_revision
-from gnomon.api.forms.reading import Answer
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.policy import READS
+from gnomon.core.values.forms import Answer
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.workflows.dag import DagRevision
 from gnomon.core.workflows.diff import FieldDiff

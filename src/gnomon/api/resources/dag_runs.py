@@ -11,10 +11,11 @@ from litestar.params import FromPath, JSONBody
 from gnomon.api.forms.execution_answers import Trouble, raw, trouble
 from gnomon.api.forms.ids import run_id as read_run_id
 from gnomon.api.forms.ids import task_name
-from gnomon.api.forms.reading import Answer, Body, Form
+from gnomon.api.forms.reading import Body
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.policy import READS, WRITES
 from gnomon.core.runs.run import Run
+from gnomon.core.values.forms import Answer, Form
 
 
 class RunAnswer(Answer):

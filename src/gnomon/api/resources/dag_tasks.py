@@ -11,13 +11,13 @@ from litestar.params import FromPath, FromQuery
 
 from gnomon.api.forms.execution_answers import Trouble, raw, trouble
 from gnomon.api.forms.ids import run_id as read_run_id
-from gnomon.api.forms.reading import Answer
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.policy import READS
 from gnomon.client.workflows.runs import NamedTask
 from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.runs.run import Brought, Hold, Run, TaskItem
 from gnomon.core.runs.state import TaskStatus
+from gnomon.core.values.forms import Answer
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.workflows.dag import task_id
 from gnomon.errors import InvalidInput

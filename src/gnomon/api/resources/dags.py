@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from gnomon.api.forms.dag_answers import DagAnswer, DagDetails, DagPage, dag_answer, dag_details
 from gnomon.api.forms.ids import Cursors
 from gnomon.api.forms.ids import dag_id as read_dag_id
-from gnomon.api.forms.reading import Body, Form, Seen
+from gnomon.api.forms.reading import Body, Seen
 from gnomon.api.forms.words import Words, in_words, words_of_tasks
 from gnomon.api.resources.dag_runs import RunAnswer, RunPage, run_answer
 from gnomon.api.serving.call import Call
@@ -22,6 +22,7 @@ from gnomon.core.jobs.job import JobStatus
 from gnomon.core.runs.state import RunStatus
 from gnomon.core.time.schedule import CronTiming
 from gnomon.core.values.document import check_name
+from gnomon.core.values.forms import Form
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT
 from gnomon.core.workflows.dag import Dag
 from gnomon.errors import DagNotFound

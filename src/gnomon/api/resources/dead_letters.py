@@ -11,13 +11,14 @@ from litestar.params import FromPath, FromQuery, JSONBody
 from gnomon.api.forms.execution_answers import RedrivenAnswer, RunAgain, Trouble, redriven_answer, trouble
 from gnomon.api.forms.ids import Cursors, dead_id
 from gnomon.api.forms.ids import job_id as read_job_id
-from gnomon.api.forms.reading import Answer, Body, Form
+from gnomon.api.forms.reading import Body
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.policy import READS, WRITES
 from gnomon.client.executions.dead_letters import REDRIVE_MAX
 from gnomon.client.workflows.places import NamedPlace
 from gnomon.core.executions.records import AtRevision, DeadLetter
 from gnomon.core.jobs.job import Job
+from gnomon.core.values.forms import Answer, Form
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT
 from gnomon.errors import InvalidInput
 

@@ -19,7 +19,6 @@ from litestar.params import FromQuery, HeaderParameter
 from litestar.response import Stream
 
 from gnomon.api.forms.ids import job_id as read_job_id
-from gnomon.api.forms.reading import Answer
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.failures import closing_with_status
 from gnomon.api.serving.policy import READS
@@ -27,6 +26,7 @@ from gnomon.api.serving.streams import event_of, paused
 from gnomon.core.access.tenants import TenantId
 from gnomon.core.jobs.job import JobId
 from gnomon.core.values.events import EventType
+from gnomon.core.values.forms import Answer
 from gnomon.errors import InvalidInput
 from gnomon.store.operations.events import Happened, Position, SqlEvents
 

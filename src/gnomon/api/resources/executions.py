@@ -24,17 +24,23 @@ from gnomon.api.forms.execution_answers import (
     reason_answer,
     redriven_answer,
 )
-from gnomon.api.forms.ids import Cursors
 from gnomon.api.forms.ids import execution_id as read_execution_id
 from gnomon.api.forms.ids import job_id as read_job_id
-from gnomon.api.forms.reading import Answer, Body
-from gnomon.api.resources.job_runs import ExecutionExplanation, execution_reasons, period
+from gnomon.api.forms.reading import Body
+from gnomon.api.resources.job_runs import (
+    ExecutionExplanation,
+    WhichExecutions,
+    execution_reasons,
+    executions_page,
+    period,
+)
 from gnomon.api.serving.call import Call
-from gnomon.api.serving.encoded import InParts, in_parts
+from gnomon.api.serving.encoded import InParts
 from gnomon.api.serving.policy import READS, WRITES
 from gnomon.api.serving.streams import event_of, paused
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, attempt_numbers
 from gnomon.core.executions.records import LogLine
+from gnomon.core.values.forms import Answer
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX
 from gnomon.errors import InvalidInput
 
@@ -81,21 +87,9 @@ async def list_executions(
     cursor: FromQuery[str | None] = None,
 ) -> InParts[ExecutionPage]:
     """Newest first; of those made from `since` on and before `until`."""
-    verbs = request.verbs
     of_job = None if job_id is None else read_job_id(job_id)
-    made = period(since, until)
-    cursors = Cursors(verbs.tenant_id, "executions", of_job, status, *made)
-    page = await verbs.executions.list(
-        job_id=of_job,
-        status=status,
-        since=made.since,
-        until=made.until,
-        limit=limit,
-        after=cursors.read_id(cursor),
-    )
-    jobs = await verbs.jobs.many({one.job_id for one in page.items})
-    shown = await execution_answers(page.items, jobs, verbs.executions)
-    return await in_parts(ExecutionPage(executions=[], next_cursor=cursors.write_id(page.next)), shown)
+    which = WhichExecutions(of_job, status, *period(since, until))
+    return await executions_page(request, which, limit=limit, cursor=cursor)
 
 
 @get("/v1/executions/{execution_id:str}", policy=READS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Annotated, Any, NamedTuple
@@ -21,7 +22,7 @@ from gnomon.api.forms.execution_answers import (
 )
 from gnomon.api.forms.ids import Cursors
 from gnomon.api.forms.ids import job_id as read_job_id
-from gnomon.api.forms.reading import Answer, Body, Form, document_of
+from gnomon.api.forms.reading import Body, document_of
 from gnomon.api.forms.words import Words, in_words, read_each
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.encoded import InParts, in_parts
@@ -29,8 +30,9 @@ from gnomon.api.serving.policy import READS, WRITES, WRITES_MANY
 from gnomon.client import Ask
 from gnomon.client.executions.explaining import Explanation
 from gnomon.core.executions.execution import ExecutionStatus
-from gnomon.core.jobs.job import JobId
+from gnomon.core.jobs.job import Job, JobId
 from gnomon.core.schedules.occurrence import Occurrence
+from gnomon.core.values.forms import Answer, Form
 from gnomon.core.values.instants import parse_instant, parse_seconds
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT, check_batch
 from gnomon.errors import InvalidInput
@@ -134,20 +136,10 @@ async def list_executions_of_job(
     cursor: FromQuery[str | None] = None,
 ) -> InParts[ExecutionPage]:
     """Newest first; of those made from `since` on and before `until`."""
-    verbs, own_id = request.verbs, read_job_id(job_id)
-    job = await verbs.jobs.get(own_id)
-    made = period(since, until)
-    cursors = Cursors(verbs.tenant_id, "executions", own_id, status, *made)
-    page = await verbs.executions.list(
-        job_id=own_id,
-        status=status,
-        since=made.since,
-        until=made.until,
-        limit=limit,
-        after=cursors.read_id(cursor),
-    )
-    shown = await execution_answers(page.items, {own_id: job}, verbs.executions)
-    return await in_parts(ExecutionPage(executions=[], next_cursor=cursors.write_id(page.next)), shown)
+    own_id = read_job_id(job_id)
+    known = {own_id: await request.verbs.jobs.get(own_id)}
+    which = WhichExecutions(own_id, status, *period(since, until))
+    return await executions_page(request, which, limit=limit, cursor=cursor, known=known)
 
 
 @get("/v1/jobs/{job_id:str}/occurrences", policy=READS)
@@ -197,6 +189,39 @@ def period(since: str | None, until: str | None) -> Period:
     if made.since is not None and made.until is not None and made.until <= made.since:
         raise InvalidInput("until", "must lie after `since`.")
     return made
+
+
+class WhichExecutions(NamedTuple):
+    """What a list of executions was asked for. None: any."""
+
+    job_id: JobId | None
+    status: ExecutionStatus | None
+    since: datetime | None
+    until: datetime | None
+
+
+async def executions_page(
+    request: Call,
+    which: WhichExecutions,
+    *,
+    limit: int,
+    cursor: str | None,
+    known: Mapping[JobId, Job] | None = None,
+) -> InParts[ExecutionPage]:
+    """`known`: the jobs of all of them, where the caller has read those already."""
+    verbs = request.verbs
+    cursors = Cursors(verbs.tenant_id, "executions", *which)
+    page = await verbs.executions.list(
+        job_id=which.job_id,
+        status=which.status,
+        since=which.since,
+        until=which.until,
+        limit=limit,
+        after=cursors.read_id(cursor),
+    )
+    jobs = known or await verbs.jobs.many({one.job_id for one in page.items})
+    shown = await execution_answers(page.items, jobs, verbs.executions)
+    return await in_parts(ExecutionPage(executions=[], next_cursor=cursors.write_id(page.next)), shown)
 
 
 def _ask(wish: Wish, job_id: JobId) -> Ask:

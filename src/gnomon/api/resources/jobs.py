@@ -27,7 +27,7 @@ from gnomon.api.forms.job_answers import (
     job_fields,
 )
 from gnomon.api.forms.job_forms import JobPatch, NewJob, definition_of, draft_of, words_of_job
-from gnomon.api.forms.reading import Answer, Body, Form, Seen
+from gnomon.api.forms.reading import Body, Seen
 from gnomon.api.forms.words import in_words
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.encoded import Encoded, InParts, in_parts
@@ -38,6 +38,7 @@ from gnomon.core.jobs.job import DEPENDENCIES_MAX, Job, JobId, JobStatus
 from gnomon.core.jobs.shown import shown_job
 from gnomon.core.time.schedule_document import TYPES
 from gnomon.core.values.document import check_name
+from gnomon.core.values.forms import Answer, Form
 from gnomon.core.values.instants import parse_instant
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT
 from gnomon.errors import InvalidInput

@@ -10,10 +10,11 @@ from litestar.params import FromPath, FromQuery, JSONBody
 
 from gnomon.api.forms.ids import Cursors
 from gnomon.api.forms.ids import key_id as read_key_id
-from gnomon.api.forms.reading import Answer, Body, Form
+from gnomon.api.forms.reading import Body
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.policy import KEEPS_KEYS
 from gnomon.core.access.keys import ApiKey, KeySource
+from gnomon.core.values.forms import Answer, Form
 from gnomon.core.values.instants import parse_instant
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT
 

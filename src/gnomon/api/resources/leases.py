@@ -15,18 +15,6 @@ from litestar import post
 from litestar.params import JSONBody
 
 from gnomon.api.forms.lease_forms import (
-    CheckpointForm,
-    CheckpointOne,
-    Claimed,
-    ClaimForm,
-    CompleteAnswer,
-    CompleteForm,
-    Completion,
-    KeptAnswer,
-    LogForm,
-    RenewAnswer,
-    Renewed,
-    RenewForm,
     check_lost,
     claim_of,
     completed,
@@ -44,6 +32,21 @@ from gnomon.api.serving.call import Call
 from gnomon.api.serving.encoded import InParts, in_parts
 from gnomon.api.serving.policy import WORKS
 from gnomon.client.executions.leases import LeaseEnd
+from gnomon.client.remote.worker_protocol import (
+    CANCEL,
+    CheckpointForm,
+    CheckpointOne,
+    Claimed,
+    ClaimForm,
+    CompleteAnswer,
+    CompleteForm,
+    Completion,
+    KeptAnswer,
+    LogForm,
+    RenewAnswer,
+    Renewed,
+    RenewForm,
+)
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lease import ClaimRequest
 from gnomon.core.executions.records import Checkpoint
@@ -57,7 +60,6 @@ from gnomon.store.protocols.changes import Applied
 WAIT_SECONDS_MAX = 30
 BATCH_MAX = 1000
 LINES_MAX = 10_000
-CANCEL = "cancel"  # What a renewal says when an execution shall stop.
 
 
 @post("/v1/leases/claim", policy=WORKS, dto=Body[ClaimForm], return_dto=None, status_code=200)

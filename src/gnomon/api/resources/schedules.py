@@ -10,13 +10,14 @@ from litestar.params import FromPath, FromQuery, JSONBody
 from msgspec import UNSET
 
 from gnomon.api.forms.ids import job_id as read_job_id
-from gnomon.api.forms.reading import Answer, Body
+from gnomon.api.forms.reading import Body
 from gnomon.api.forms.schedule_forms import NestedSchedule, Text, Times, given, schedule_of, words_of_times
 from gnomon.api.forms.words import in_words
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.policy import READS
 from gnomon.client.jobs.jobs import PREVIEW_LIMIT_DEFAULT
 from gnomon.core.schedules.preview import Preview
+from gnomon.core.values.forms import Answer
 
 _MINUTE = timedelta(minutes=1)
 

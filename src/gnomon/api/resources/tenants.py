@@ -7,10 +7,11 @@ from typing import Any
 from litestar import get, put
 from litestar.params import JSONBody
 
-from gnomon.api.forms.reading import Answer, Body, Form
+from gnomon.api.forms.reading import Body
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.policy import ADMINISTERS, READS
 from gnomon.core.access.tenants import Tenant
+from gnomon.core.values.forms import Answer, Form
 
 
 class TenantForm(Form):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,29 +10,17 @@ from litestar.params import FromPath, FromQuery, JSONBody
 
 from gnomon.api.forms.ids import Cursors
 from gnomon.api.forms.ids import worker_id as read_worker_id
-from gnomon.api.forms.reading import Answer, Body, Form
+from gnomon.api.forms.reading import Body
 from gnomon.api.serving.call import Call
 from gnomon.api.serving.policy import READS, READS_OR_WORKS, WORKS, WRITES
+from gnomon.client.remote.worker_protocol import DRAIN, Beat, NewWorker, WorkerAnswer
 from gnomon.core.executions.execution import WorkerId
 from gnomon.core.operations.workers import Registration, Worker, WorkerStatus
 from gnomon.core.values.choices import Choice, choice
+from gnomon.core.values.forms import Answer
 from gnomon.core.values.instants import seconds_of
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT
 from gnomon.errors import InvalidInput
-
-DRAIN = "drain"  # What an answer says while a worker shall take nothing new.
-
-
-class NewWorker(Form):
-    """Without `kinds`, what it is capable of is what it runs. `boot` tells one start from the next."""
-
-    worker_id: str
-    capacity: int = 1
-    kinds: list[str] | None = None
-    queues: list[str] | None = None
-    capabilities: list[str] | None = None
-    hostname: str | None = None
-    boot: str | None = None
 
 
 class Health(Choice):
@@ -42,36 +29,6 @@ class Health(Choice):
     HEALTHY = "healthy"
     ACTIVE = "active"
     DRAINING = "draining"  # It takes nothing new. Counts as if somebody had drained it.
-
-
-class Beat(Form):
-    """`capacity` changes what it registered with. `current_jobs` is not used: the leases are counted."""
-
-    boot: str | None = None
-    status: str | None = None
-    current_jobs: int | None = None
-    capacity: int | None = None
-
-
-class WorkerAnswer(Answer):
-    """`command` is `drain` while the worker shall take nothing new."""
-
-    worker_id: str
-    boot: str
-    status: str
-    is_live: bool
-    hostname: str
-    capacity: int
-    current_jobs: int
-    kinds: list[str]
-    queues: list[str]
-    capabilities: list[str]
-    registered_at: datetime
-    last_heartbeat: datetime
-    command: str | None
-    key_id: str | None
-    lease_seconds: int | float
-    server_time: datetime
 
 
 class WorkerPage(Answer):

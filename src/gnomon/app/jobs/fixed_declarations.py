@@ -16,7 +16,7 @@ from gnomon.app.jobs.job_call import JobConnector
 from gnomon.errors import GnomonError
 
 
-class FixedDeclaring(JobConnector):
+class DeclaresCalls(JobConnector):
     """Jobs that call no function of the app."""
 
     @abstractmethod

@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import partial
 from random import Random
 
-from gnomon.app.processes.worker_parts import Ways, WorkerOptions, WorkerParts, quietly
+from gnomon.app.processes.worker_parts import ProcessHooks, WorkerOptions, WorkerParts, quietly
 from gnomon.core.executions.lease import LEASE
 from gnomon.core.executions.retention import RetentionPolicy
 from gnomon.core.jobs.kinds import Kinds
@@ -58,7 +58,7 @@ class Assembly:
         store: WorkflowStore,
         hints: Hints,
         clock: StoreClock,
-        ways: Ways,
+        hooks: ProcessHooks,
         *,
         schema: Callable[[], Awaitable[str | None]] | None = None,
     ) -> None:
@@ -68,7 +68,7 @@ class Assembly:
         self.store = store
         self.hints = hints
         self.clock = clock
-        self.ways = ways
+        self.hooks = hooks
         self.random = Random(options.seed)  # noqa: S311 - jitter and ids, no secrets.
         self.ids = IdSource(Random(self.random.getrandbits(128)))  # noqa: S311
         self.telemetry = Telemetry()
@@ -171,7 +171,7 @@ class Assembly:
         parts = WorkerParts(
             chosen,
             store=self.store,
-            ways=self.ways,
+            hooks=self.hooks,
             clock=self.clock,
             random=self.random,
             ids=self.ids,

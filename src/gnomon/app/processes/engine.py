@@ -56,9 +56,9 @@ async def open_engine(options: EngineOptions) -> AsyncIterator[Engine]:
         shares = options.shards and dialect_of(options.database) != SqliteDatabase.dialect
         # Nobody else can open a database in memory.
         another = None if is_in_memory(options.database) else partial(_open_another, options.database)
-        ways = OwnProcess(store, another)
+        hooks = OwnProcess(store, another)
         schema = partial(misfit, store)
-        parts = Assembly(replace(options, shards=shares), store, hints, clock, ways, schema=schema)
+        parts = Assembly(replace(options, shards=shares), store, hints, clock, hooks, schema=schema)
         node = parts.node(stack)
         yield Engine(
             node,

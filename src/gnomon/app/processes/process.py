@@ -199,18 +199,18 @@ async def _migrate(url: str) -> None:
 
 async def _until_told(engine: RunnableEngine) -> bool:
     """Run. The first signal drains, the second hurries, the third exits. Returns if there was one."""
-    loop, told = asyncio.get_running_loop(), _Told(engine)
+    loop, handler = asyncio.get_running_loop(), SignalHandler(engine)
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told, number)
+        loop.add_signal_handler(number, handler, number)
     try:
         await engine.node.run()
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
-    return told.times > 0
+    return handler.times > 0
 
 
-class _Told:
+class SignalHandler:
     def __init__(self, engine: RunnableEngine) -> None:
         self._engine = engine
         self.times = 0

@@ -80,7 +80,7 @@ async def open_remote(
         parts = WorkerParts(
             chosen,
             store=store,
-            ways=OwnProcess(store, open_another),
+            hooks=OwnProcess(store, open_another),
             clock=clock,
             random=random,
             ids=IdSource(Random(random.getrandbits(128))),  # noqa: S311

@@ -48,7 +48,7 @@ class WorkerOptions:
     recycle_above_bytes: int | None = None
 
 
-class Ways(Protocol):
+class ProcessHooks(Protocol):
     """What depends on where a process runs."""
 
     def beat(self, make: MakeHeartbeat, services: list[Service], stack: AsyncExitStack) -> Callable[[], None]:
@@ -70,7 +70,7 @@ class WorkerParts:
 
     chosen: WorkerOptions
     store: WorkStore
-    ways: Ways
+    hooks: ProcessHooks
     clock: Clock
     random: Random
     ids: IdSource
@@ -122,7 +122,7 @@ class WorkerParts:
             put_off=self.put_off,
         )
         services += [completer, notebook]
-        self.ways.capture(notebook, stack)
+        self.hooks.capture(notebook, stack)
         return Worker(
             self.chosen.registration,
             slots,
@@ -156,17 +156,17 @@ class WorkerParts:
                 lease=self.lease,
             )
 
-        return self.ways.beat(heartbeat, services, stack)
+        return self.hooks.beat(heartbeat, services, stack)
 
     async def _leave(self) -> None:
-        await self.ways.silence()
+        await self.hooks.silence()
         registration, now = self.chosen.registration, self.clock.now()
         await quietly(lambda: self.store.workers.leave(registration.id, registration.boot, now=now))
 
 
 @dataclass(slots=True)
 class OwnProcess:
-    """The ways of a process of its own.
+    """The hooks of a process of its own.
 
     `open_another` opens the store again, for the thread of the heartbeat; None if that cannot be.
     """

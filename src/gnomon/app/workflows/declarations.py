@@ -19,7 +19,7 @@ from gnomon.errors import GnomonError, InvalidInput
 DagDecorator = Callable[[Callable[..., object]], DagFunction]
 
 
-class DagDeclaring:
+class DeclaresDags:
     """`dags` are those that were declared, by their names."""
 
     def __init__(self) -> None:

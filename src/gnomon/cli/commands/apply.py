@@ -16,7 +16,7 @@ from gnomon.cli.files.steps import Action, PlanStep
 from gnomon.cli.files.workflow_plan import definition_of
 from gnomon.cli.output.tables import Output, show_plain
 from gnomon.cli.output.terminal import Screen, json_text, printable, say
-from gnomon.cli.session.session import Talk, Yes, confirm, path_of, talks
+from gnomon.cli.session.session import Session, Yes, confirm, path_of, with_session
 from gnomon.errors import GnomonError
 
 _SIGNS = {Action.CREATE: "+", Action.CHANGE: "~", Action.PRUNE: "-", Action.KEEP: "="}
@@ -24,9 +24,9 @@ _SIGNS = {Action.CREATE: "+", Action.CHANGE: "~", Action.PRUNE: "-", Action.KEEP
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, and change nothing.")]
 
 
-@talks
+@with_session
 def apply(
-    talk: Talk,
+    session: Session,
     file: Annotated[str, typer.Option("--file", "-f", metavar="FILE", help="YAML or JSON; - is stdin.")],
     yes: Yes = False,
     dry_run: DryRun = False,
@@ -54,12 +54,12 @@ def apply(
     manifest = manifest_of(read_yaml(file, field="--file"))
     if allow_unknown_kind:
         manifest = manifest.allowing_unknown_kinds()
-    carry_out(talk, manifest, adopt=adopt, prune=prune, dry_run=dry_run, yes=yes)
+    carry_out(session, manifest, adopt=adopt, prune=prune, dry_run=dry_run, yes=yes)
 
 
-@talks
+@with_session
 def export(
-    talk: Talk,
+    session: Session,
     owner: Annotated[str, typer.Option(help="Under which owner to apply the file later.")] = "export",
     tag: Annotated[
         str | None, typer.Option(help="Only jobs and workflows with this tag, and the calendars they name.")
@@ -72,18 +72,18 @@ def export(
     gnomon export --owner shop > jobs.yaml
     ```
     """
-    jobs = list(talk.server.pages("/v1/jobs", "jobs", limit=None))
-    dags = list(talk.server.pages("/v1/dags", "dags", limit=None))
+    jobs = list(session.server.pages("/v1/jobs", "jobs", limit=None))
+    dags = list(session.server.pages("/v1/dags", "dags", limit=None))
     names = {job["job_id"]: job["name"] for job in jobs} | {dag["dag_id"]: dag["name"] for dag in dags}
     chosen, workflows = _chosen(jobs, tag), _chosen(dags, tag)
     named = {one["schedule"].get("calendar") for one in (*chosen, *workflows)}
     document: dict[str, Any] = {"owner": owner}
-    if calendars := _calendars(talk, None if tag is None else named):
+    if calendars := _calendars(session, None if tag is None else named):
         document["calendars"] = calendars
     if workflows:
-        document["workflows"] = [_without_marks(definition_of(talk.server, dag)) for dag in workflows]
+        document["workflows"] = [_without_marks(definition_of(session.server, dag)) for dag in workflows]
     document["jobs"] = [form_of(_exported(job, names), name=job["name"]) for job in chosen]
-    output = Output.YAML if talk.output is Output.TABLE else talk.output
+    output = Output.YAML if session.output is Output.TABLE else session.output
     show_plain(document, output)
 
 
@@ -93,11 +93,11 @@ def _chosen(found: list[dict[str, Any]], tag: str | None) -> list[dict[str, Any]
     return sorted(fitting, key=lambda one: str(one["name"]))
 
 
-def _calendars(talk: Talk, named: set[str | None] | None) -> list[dict[str, Any]]:
+def _calendars(session: Session, named: set[str | None] | None) -> list[dict[str, Any]]:
     """Those of these names, or all of them."""
-    known = [one["name"] for one in talk.server.pages("/v1/calendars", "calendars", limit=None)]
+    known = [one["name"] for one in session.server.pages("/v1/calendars", "calendars", limit=None)]
     wanted = [name for name in known if named is None or name in named]
-    kept = [talk.server.get(path_of("calendars", name)) for name in wanted]
+    kept = [session.server.get(path_of("calendars", name)) for name in wanted]
     return [{"name": one["name"], "dates": one["dates"]} for one in kept]
 
 
@@ -108,10 +108,12 @@ def _without_marks(definition: dict[str, Any]) -> dict[str, Any]:
     return plain | ({"tags": tags} if tags else {})
 
 
-def carry_out(talk: Talk, manifest: Manifest, *, adopt: bool, prune: bool, dry_run: bool, yes: bool) -> None:
-    with talk.working("comparing"):
-        steps = plan_of(talk.server, manifest, adopt=adopt, prune=prune)
-    _show(talk, steps)
+def carry_out(
+    session: Session, manifest: Manifest, *, adopt: bool, prune: bool, dry_run: bool, yes: bool
+) -> None:
+    with session.working("comparing"):
+        steps = plan_of(session.server, manifest, adopt=adopt, prune=prune)
+    _show(session, steps)
     todo = [step for step in steps if step.action is not Action.KEEP]
     if dry_run or not todo:
         return
@@ -119,16 +121,16 @@ def carry_out(talk: Talk, manifest: Manifest, *, adopt: bool, prune: bool, dry_r
     console = Screen(stderr=True)
     for done, step in enumerate(track(todo, "applying", console=console, disable=not console.is_terminal)):
         try:
-            perform(talk.server, step)
+            perform(session.server, step)
         except GnomonError as error:
             error.add_note(f"({printable(step.title)}; {done} of {len(todo)} changes were made before it)")
             raise
     say(f"Done: {len(todo)} change(s).", err=True)
 
 
-def _show(talk: Talk, steps: Sequence[PlanStep]) -> None:
-    if talk.output is not Output.TABLE:
-        show_plain([step.shown() for step in steps], talk.output)
+def _show(session: Session, steps: Sequence[PlanStep]) -> None:
+    if session.output is not Output.TABLE:
+        show_plain([step.shown() for step in steps], session.output)
         return
     for step in steps:
         if step.action is Action.KEEP:

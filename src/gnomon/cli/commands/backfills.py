@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from gnomon.cli.commands.dag_words import Dag, dag_id_of, json_of
+from gnomon.cli.commands.dag_words import Dag, json_of
 from gnomon.cli.output.tables import Columns, Output
 from gnomon.cli.output.terminal import say
-from gnomon.cli.session.session import Limit, Talk, path_of, talks
+from gnomon.cli.session.session import Limit, Session, path_of, with_session
 from gnomon.core.runs.backfills import Existing
 
 app = typer.Typer(
@@ -29,16 +29,15 @@ BACKFILLS: Columns = {
     "DONE": "completed",
     "FAILED": "failed",
 }
-TIMES_PER_PAGE = 1000
 TIMES: Columns = {"FOR": "nominal_time", "STATUS": "status", "RUN": "dag_run_id"}
 
 Backfill = Annotated[str, typer.Argument(metavar="BACKFILL", help="The id of a backfill.")]
 
 
 @app.command()
-@talks
+@with_session
 def create(
-    talk: Talk,
+    session: Session,
     dag: Dag,
     start: Annotated[str, typer.Option("--from", metavar="DAY", help="A day, or an instant with an offset.")],
     end: Annotated[str, typer.Option("--to", metavar="DAY", help="A day, or an instant. It is included.")],
@@ -62,65 +61,54 @@ def create(
     ```
     """
     body: dict[str, Any] = {"start": start, "end": end, "existing": existing}
-    path = path_of("dags", dag_id_of(talk, dag), "backfills")
+    path = session.dag_path(dag, "backfills")
     if dry_run:
-        talk.show(talk.server.post(f"{path}/preview", body))
+        session.show(session.server.post(f"{path}/preview", body))
         return
     body |= {"concurrency": concurrency, "priority": priority}
     if config is not None:
         body["config"] = json_of(config, option="--config")
-    talk.show(talk.server.post(path, body))
+    session.show(session.server.post(path, body))
 
 
 @app.command("list")
-@talks
-def list_backfills(talk: Talk, dag: Dag, limit: Limit = None) -> None:
+@with_session
+def list_backfills(session: Session, dag: Dag, limit: Limit = None) -> None:
     """List the backfills of a workflow, newest first."""
-    path = path_of("dags", dag_id_of(talk, dag), "backfills")
-    talk.show_list(path, "backfills", BACKFILLS, limit=limit)
+    path = session.dag_path(dag, "backfills")
+    session.show_list(path, "backfills", BACKFILLS, limit=limit)
 
 
 @app.command()
-@talks
-def show(talk: Talk, backfill: Backfill) -> None:
+@with_session
+def show(session: Session, backfill: Backfill) -> None:
     """Show a backfill and its runs, oldest first."""
-    found = talk.server.get(path_of("backfills", backfill))
-    runs = _runs(talk, backfill)
-    if talk.output is not Output.TABLE:
-        talk.show({**found, "runs": runs})
+    found = session.server.get(path_of("backfills", backfill))
+    runs = session.server.all_after(path_of("backfills", backfill, "runs"), "runs")
+    if session.output is not Output.TABLE:
+        session.show({**found, "runs": runs})
         return
-    talk.show(found)
+    session.show(found)
     say()
-    talk.show_many(runs, TIMES)
+    session.show_many(runs, TIMES)
 
 
 @app.command()
-@talks
-def pause(talk: Talk, backfill: Backfill) -> None:
+@with_session
+def pause(session: Session, backfill: Backfill) -> None:
     """Pause a backfill: no more runs begin. Those under way go on."""
-    talk.show(talk.server.post(path_of("backfills", backfill, "pause")))
+    session.act("backfills", backfill, "pause")
 
 
 @app.command()
-@talks
-def resume(talk: Talk, backfill: Backfill) -> None:
+@with_session
+def resume(session: Session, backfill: Backfill) -> None:
     """Resume a paused backfill: it goes on with the next times."""
-    talk.show(talk.server.post(path_of("backfills", backfill, "resume")))
+    session.act("backfills", backfill, "resume")
 
 
 @app.command()
-@talks
-def cancel(talk: Talk, backfill: Backfill) -> None:
+@with_session
+def cancel(session: Session, backfill: Backfill) -> None:
     """Cancel a backfill: what has not begun never will, and runs under way are cancelled."""
-    talk.show(talk.server.post(path_of("backfills", backfill, "cancel")))
-
-
-def _runs(talk: Talk, backfill: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    after: dict[str, str] = {}
-    while True:
-        page = talk.server.get(path_of("backfills", backfill, "runs"), limit=TIMES_PER_PAGE, **after)
-        found += page["runs"]
-        if page["next_after"] is None:
-            return found
-        after = {"after": page["next_after"]}
+    session.act("backfills", backfill, "cancel")

@@ -9,8 +9,8 @@ import typer
 
 from gnomon.cli.files.job_options import read_text
 from gnomon.cli.output.tables import Columns
-from gnomon.cli.session.names import calendar_names, guessing_among
-from gnomon.cli.session.session import Limit, Talk, Yes, confirm, path_of, talks
+from gnomon.cli.session.names import calendar_names, guess_names
+from gnomon.cli.session.session import Limit, Session, Yes, confirm, path_of, with_session
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -37,24 +37,24 @@ Version = Annotated[
 
 
 @app.command("list")
-@talks
-def list_calendars(talk: Talk, limit: Limit = None) -> None:
+@with_session
+def list_calendars(session: Session, limit: Limit = None) -> None:
     """List the calendars by name, with the number of their dates."""
-    talk.show_list(*LIST, CALENDARS, limit=limit)
+    session.show_list(*LIST, CALENDARS, limit=limit)
 
 
 @app.command()
-@talks
-def show(talk: Talk, name: Name) -> None:
+@with_session
+def show(session: Session, name: Name) -> None:
     """Show a calendar with its dates."""
-    with guessing_among(talk.server, *LIST, name):
-        talk.show(talk.server.get(path_of("calendars", name)))
+    with guess_names(session.server, *LIST, name):
+        session.show(session.server.get(path_of("calendars", name)))
 
 
 @app.command("set")
-@talks
+@with_session
 def set_dates(
-    talk: Talk,
+    session: Session,
     name: Name,
     dates: Annotated[list[str] | None, typer.Argument(metavar="DATE...", help="Such as 2030-12-25.")] = None,
     file: Annotated[
@@ -76,16 +76,16 @@ def set_dates(
     if not dates and file is None:
         raise typer.BadParameter("give dates, or a file of them with --file.", param_hint="DATE")
     words = [*(dates or ()), *_lines(file)]
-    talk.show(talk.server.send("PUT", path_of("calendars", name), {"dates": words, "version": version}))
+    session.show(session.server.send("PUT", path_of("calendars", name), {"dates": words, "version": version}))
 
 
 @app.command()
-@talks
-def delete(talk: Talk, name: Name, version: Version = None, yes: Yes = False) -> None:
+@with_session
+def delete(session: Session, name: Name, version: Version = None, yes: Yes = False) -> None:
     """Delete a calendar. Refused while the schedule of a job or workflow names it. Asks first."""
     confirm(f"Delete the calendar {name}?", yes=yes)
-    with guessing_among(talk.server, *LIST, name):
-        talk.show(talk.server.delete(path_of("calendars", name), version=version))
+    with guess_names(session.server, *LIST, name):
+        session.show(session.server.delete(path_of("calendars", name), version=version))
 
 
 def _lines(file: str | None) -> Iterator[str]:

@@ -9,7 +9,7 @@ import typer
 
 from gnomon.cli.output.exits import WRONG_USAGE
 from gnomon.cli.output.terminal import json_text, say
-from gnomon.cli.session.options import Config, Database, LogFormat, LogLevel, reading
+from gnomon.cli.session.options import Config, Database, LogFormat, LogLevel, read_settings
 from gnomon.core.values.document import JSON
 from gnomon.errors import InvalidSetting
 from gnomon.settings import TABLE, Reading, Setting
@@ -49,7 +49,7 @@ def show(
     gnomon config show --output json | jq '.settings[] | select(.origin != "the default")'
     ```
     """
-    found = reading(config=config, database=database, log_format=log_format, log_level=log_level)
+    found = read_settings(config=config, database=database, log_format=log_format, log_level=log_level)
     match output:
         case ConfigOutput.TABLE:
             say(_as_table(found))

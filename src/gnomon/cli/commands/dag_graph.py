@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from gnomon.cli.commands.dag_runs import statuses_of
-from gnomon.cli.commands.dag_words import Dag, dag_id_of
+from gnomon.cli.commands.dag_words import Dag
 from gnomon.cli.output.graphs import graph_of, mermaid_of, svg_of
 from gnomon.cli.output.tables import Output
 from gnomon.cli.output.terminal import say
 from gnomon.cli.output.trees import print_tree
 from gnomon.cli.session.names import dag_run_ids
-from gnomon.cli.session.session import Talk, path_of, talks
+from gnomon.cli.session.session import Session, path_of, with_session
 from gnomon.core.workflows.graph import Graph
 from gnomon.errors import InvalidInput
 
@@ -25,9 +25,9 @@ class Drawing(StrEnum):
     SVG = "svg"
 
 
-@talks
+@with_session
 def graph(
-    talk: Talk,
+    session: Session,
     dag: Dag,
     run: Annotated[
         str | None,
@@ -50,11 +50,11 @@ def graph(
     gnomon dag graph etl -o json | jq -r '.edges[] | join(" -> ")'
     ```
     """
-    tasks, statuses = _looked_up(talk, dag_id_of(talk, dag), run)
+    tasks, statuses = _looked_up(session, session.dag_id(dag), run)
     drawn = graph_of(tasks)
     fan_outs = {task["name"] for task in tasks if task.get("fan_out")}
-    if talk.output is not Output.TABLE:
-        talk.show(_as_data(drawn, statuses, fan_outs))
+    if session.output is not Output.TABLE:
+        session.show(_as_data(drawn, statuses, fan_outs))
         return
     match drawing:
         case Drawing.TEXT:
@@ -65,16 +65,16 @@ def graph(
             say(svg_of(drawn, statuses), nl=False)
 
 
-def _looked_up(talk: Talk, dag_id: str, run: str | None) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def _looked_up(session: Session, dag_id: str, run: str | None) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """The tasks and their statuses: as a run has them, whatever became of the workflow since."""
     path = path_of("dags", dag_id)
     if run is None:
-        return talk.server.get(path)["definition"]["tasks"], {}
-    found = talk.server.get(path_of("dag-runs", run))
+        return session.server.get(path)["definition"]["tasks"], {}
+    found = session.server.get(path_of("dag-runs", run))
     if path_of("dags", found["dag_id"]) != path.lower():
         raise InvalidInput("--run", f"{run} is a run of another workflow, {found['dag_id']}.")
     path += f"/revisions/{found['revision']}"
-    return talk.server.get(path)["definition"]["tasks"], statuses_of(talk, run)
+    return session.server.get(path)["definition"]["tasks"], statuses_of(session, run)
 
 
 def _as_data(drawn: Graph, statuses: dict[str, str], fan_outs: set[str]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from gnomon.cli.output.task_table import show_tasks
 from gnomon.cli.output.terminal import say
 from gnomon.cli.output.watch import run_line, task_line, waits
 from gnomon.cli.session.names import dag_run_ids
-from gnomon.cli.session.session import Talk, path_of, pause, talks
+from gnomon.cli.session.session import Session, path_of, pause, with_session
 from gnomon.core.runs.state import RunStatus, TaskStatus
 
 app = typer.Typer(
@@ -23,7 +23,6 @@ app = typer.Typer(
 )
 
 LOOK_AGAIN_SECONDS = 0.5
-TASKS_PER_PAGE = 1000
 FAILED_TOLD_MAX = 5
 DAG_RUNS: Columns = {
     "RUN": "dag_run_id",
@@ -44,22 +43,22 @@ Note = Annotated[str, typer.Option(help="Why; it is kept.")]
 
 
 @app.command()
-@talks
-def show(talk: Talk, run: Run) -> None:
+@with_session
+def show(session: Session, run: Run) -> None:
     """Show a run of a workflow, its tasks and their items, with what they brought or why they failed."""
-    found = talk.server.get(path_of("dag-runs", run))
-    tasks = _tasks(talk, run)
-    if talk.output is not Output.TABLE:
-        talk.show({**found, "task_runs": tasks})
+    found = session.server.get(path_of("dag-runs", run))
+    tasks = _tasks(session, run)
+    if session.output is not Output.TABLE:
+        session.show({**found, "task_runs": tasks})
         return
-    talk.show(found)
+    session.show(found)
     say()
     show_tasks(tasks)
 
 
 @app.command()
-@talks
-def watch(talk: Talk, run: Run) -> None:
+@with_session
+def watch(session: Session, run: Run) -> None:
     """Print a line for each task that moves on, until the run has ended. Exit code 0 if it completed, else 1.
 
     Where it waits for somebody, a line on stderr says for what, and names the commands.
@@ -68,8 +67,8 @@ def watch(talk: Talk, run: Run) -> None:
     said: list[str] = []
     while True:
         # Before the tasks: none moves after the end.
-        found = talk.server.get(path_of("dag-runs", run))
-        tasks = _tasks(talk, run)
+        found = session.server.get(path_of("dag-runs", run))
+        tasks = _tasks(session, run)
         for task in tasks:
             name, status = task["name"], task["status"]
             if seen.get(name) != status and status != TaskStatus.WAITING:
@@ -85,51 +84,51 @@ def watch(talk: Talk, run: Run) -> None:
 
 
 @app.command()
-@talks
-def cancel(talk: Talk, run: Run) -> None:
+@with_session
+def cancel(session: Session, run: Run) -> None:
     """Cancel a run: what waits ends, what runs is asked to stop."""
-    talk.show(talk.server.post(path_of("dag-runs", run, "cancel")))
+    session.act("dag-runs", run, "cancel")
 
 
 @app.command("pause")
-@talks
-def pause_run(talk: Talk, run: Run) -> None:
+@with_session
+def pause_run(session: Session, run: Run) -> None:
     """Pause a run: no more tasks begin in it, nor in the runs inside of it. What runs goes on to its end."""
-    talk.show(talk.server.post(path_of("dag-runs", run, "pause")))
+    session.act("dag-runs", run, "pause")
 
 
 @app.command()
-@talks
-def resume(talk: Talk, run: Run) -> None:
+@with_session
+def resume(session: Session, run: Run) -> None:
     """Resume a paused run. Refused while a failed task waits for a decision: retry, skip or fail that one."""
-    talk.show(talk.server.post(path_of("dag-runs", run, "resume")))
+    session.act("dag-runs", run, "resume")
 
 
 @app.command()
-@talks
-def retry(talk: Talk, run: Run, task: Task) -> None:
+@with_session
+def retry(session: Session, run: Run, task: Task) -> None:
     """Run a failed task again, and all tasks that follow it."""
-    talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, "retry")))
+    session.act("dag-runs", run, "tasks", task, "retry")
 
 
 @app.command()
-@talks
-def skip(talk: Talk, run: Run, task: Task) -> None:
+@with_session
+def skip(session: Session, run: Run, task: Task) -> None:
     """Skip a task: the run goes on as if its branch had not been taken."""
-    talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, "skip")))
+    session.act("dag-runs", run, "tasks", task, "skip")
 
 
 @app.command()
-@talks
-def fail(talk: Talk, run: Run, task: Task) -> None:
+@with_session
+def fail(session: Session, run: Run, task: Task) -> None:
     """Decide that a task that made the run pause has failed; the rest goes on without it."""
-    talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, "fail")))
+    session.act("dag-runs", run, "tasks", task, "fail")
 
 
 @app.command()
-@talks
+@with_session
 def succeed(
-    talk: Talk,
+    session: Session,
     run: Run,
     task: Task,
     result: Annotated[str | None, typer.Option(metavar="JSON", help="What it would have brought.")] = None,
@@ -142,13 +141,13 @@ def succeed(
     ```
     """
     body = {} if result is None else {"result": json_of(result, option="--result")}
-    talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, "succeed"), body))
+    session.act("dag-runs", run, "tasks", task, "succeed", body=body)
 
 
 @app.command()
-@talks
+@with_session
 def rerun(
-    talk: Talk,
+    session: Session,
     run: Run,
     task: Annotated[
         list[str] | None, typer.Option("--task", metavar="TASK", help="And all that follows it.")
@@ -162,13 +161,13 @@ def rerun(
     ```
     """
     body = {"tasks": task} if task else {}
-    talk.show(talk.server.post(path_of("dag-runs", run, "rerun"), body))
+    session.act("dag-runs", run, "rerun", body=body)
 
 
 @app.command()
-@talks
+@with_session
 def approve(
-    talk: Talk,
+    session: Session,
     run: Run,
     task: Task,
     note: Note = "",
@@ -182,22 +181,22 @@ def approve(
     ```
     """
     verb = "reject" if reject else "approve"
-    talk.show(talk.server.post(path_of("dag-runs", run, "tasks", task, verb), {"note": note}))
+    session.act("dag-runs", run, "tasks", task, verb, body={"note": note})
 
 
-def wait_for_run(talk: Talk, run: str) -> None:
+def wait_for_run(session: Session, run: str) -> None:
     """Shows it when it has ended, and exits unless it completed.
 
     Says on stderr what it waits for, and which tasks failed.
     """
     said: list[str] = []
-    with talk.working(f"waiting for run {run}"):
-        while not RunStatus((found := talk.server.get(path_of("dag-runs", run)))["status"]).is_final:
-            said = _note_waits(found, _tasks(talk, run), said)
+    with session.working(f"waiting for run {run}"):
+        while not RunStatus((found := session.server.get(path_of("dag-runs", run)))["status"]).is_final:
+            said = _note_waits(found, _tasks(session, run), said)
             pause(LOOK_AGAIN_SECONDS)
-    talk.show(found)
+    session.show(found)
     if found["status"] != RunStatus.COMPLETED:
-        failed = [task for task in _tasks(talk, run) if task["status"] == TaskStatus.FAILED]
+        failed = [task for task in _tasks(session, run) if task["status"] == TaskStatus.FAILED]
         for task in failed[:FAILED_TOLD_MAX]:
             note(task_line(task))
         note(f"all tasks: gnomon dag-run show {run}")
@@ -212,15 +211,9 @@ def _note_waits(run: dict[str, Any], tasks: list[dict[str, Any]], said: list[str
     return now
 
 
-def statuses_of(talk: Talk, run: str) -> dict[str, str]:
-    return {task["name"]: task["status"] for task in _tasks(talk, run)}
+def statuses_of(session: Session, run: str) -> dict[str, str]:
+    return {task["name"]: task["status"] for task in _tasks(session, run)}
 
 
-def _tasks(talk: Talk, run: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    after: int | None = -1
-    while after is not None:
-        page = talk.server.get(path_of("dag-runs", run, "tasks"), limit=TASKS_PER_PAGE, after=after)
-        found += page["tasks"]
-        after = page["next_after"]
-    return found
+def _tasks(session: Session, run: str) -> list[dict[str, Any]]:
+    return session.server.all_after(path_of("dag-runs", run, "tasks"), "tasks")

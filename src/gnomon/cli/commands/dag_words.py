@@ -9,36 +9,25 @@ import typer
 
 from gnomon.cli.commands.apply import changes_between
 from gnomon.cli.output.tables import Output
-from gnomon.cli.session.names import dag_names, did_you_mean, guessing
-from gnomon.cli.session.session import Talk, is_id
+from gnomon.cli.session.names import dag_names
+from gnomon.cli.session.session import Session
 from gnomon.core.values.document import Document
-from gnomon.errors import DagNotFound, InvalidInput
+from gnomon.errors import InvalidInput
 
 Dag = Annotated[
     str, typer.Argument(metavar="DAG", help="The name of a workflow, or its id.", autocompletion=dag_names)
 ]
 
 
-def dag_id_of(talk: Talk, word: str) -> str:
-    """From a name or an id to an id. Raises DagNotFound."""
-    if is_id(word):
-        return word
-    found = talk.server.get("/v1/dags", name=word)["dags"]
-    if not found:
-        raise guessing(DagNotFound(word), did_you_mean(talk.server, "/v1/dags", "dags", word))
-    dag_id: str = found[0]["dag_id"]
-    return dag_id
-
-
-def show_dag(talk: Talk, dag: Mapping[str, Any], **more: str) -> None:
+def show_dag(session: Session, dag: Mapping[str, Any], **more: str) -> None:
     """Without its definition, which may be long: `dag show` has it. People get the number of its tasks."""
     shown = more | {name: value for name, value in dag.items() if name != "definition"}
-    if talk.output is Output.TABLE:
+    if session.output is Output.TABLE:
         shown["tasks"] = len(dag["tasks"])
-    talk.show(shown)
+    session.show(shown)
 
 
-def allowing(document: Any, allow_unknown_kind: bool) -> Any:
+def with_unknown_kinds_allowed(document: Any, allow_unknown_kind: bool) -> Any:
     """The definition, and what the option says."""
     if not allow_unknown_kind or not isinstance(document, dict):
         return document

@@ -10,13 +10,19 @@ from gnomon.app.connection import graph_limits
 from gnomon.app.processes.process import installed_handlers
 from gnomon.cli.commands import dag_graph as dag_drawing
 from gnomon.cli.commands.dag_runs import DAG_RUNS, wait_for_run
-from gnomon.cli.commands.dag_words import Dag, allowing, changes_of, dag_id_of, json_of, show_dag
+from gnomon.cli.commands.dag_words import (
+    Dag,
+    changes_of,
+    json_of,
+    show_dag,
+    with_unknown_kinds_allowed,
+)
 from gnomon.cli.files.job_options import AllowUnknownKind, read_yaml
 from gnomon.cli.output.tables import Columns, Output, note
 from gnomon.cli.output.terminal import printable, say
 from gnomon.cli.session.names import name_filter
 from gnomon.cli.session.options import chosen
-from gnomon.cli.session.session import Limit, Name, Talk, Yes, confirm, path_of, talks
+from gnomon.cli.session.session import Limit, Name, Session, Yes, confirm, path_of, with_session
 from gnomon.client.access.admission import Admission, kinds_in
 from gnomon.client.workflows.dags import checked
 from gnomon.core.workflows.document import read_dag
@@ -59,7 +65,7 @@ def validate(file: File, allow_unknown_kind: AllowUnknownKind = False) -> None:
     """
     settings, _ = chosen()
     handlers, kinds = installed_handlers(settings), installed_kinds(settings.handlers)
-    document = allowing(read_yaml(file, field="FILE"), allow_unknown_kind)
+    document = with_unknown_kinds_allowed(read_yaml(file, field="FILE"), allow_unknown_kind)
     written, plan = checked(document, graph_limits(settings.dag), handlers.check)
     Admission(kinds).check_dag(written)
     edges = sum(map(len, plan.graph.parents))
@@ -73,8 +79,8 @@ def validate(file: File, allow_unknown_kind: AllowUnknownKind = False) -> None:
 
 
 @app.command()
-@talks
-def apply(talk: Talk, file: File, allow_unknown_kind: AllowUnknownKind = False) -> None:
+@with_session
+def apply(session: Session, file: File, allow_unknown_kind: AllowUnknownKind = False) -> None:
     """Make the workflow of this name what the file says. Says whether it was created, changed or unchanged.
 
     Examples:
@@ -82,21 +88,21 @@ def apply(talk: Talk, file: File, allow_unknown_kind: AllowUnknownKind = False) 
     gnomon dag apply etl.yaml
     ```
     """
-    document = allowing(read_yaml(file, field="FILE"), allow_unknown_kind)
+    document = with_unknown_kinds_allowed(read_yaml(file, field="FILE"), allow_unknown_kind)
     name = read_dag(document).name
-    found = talk.server.get("/v1/dags", name=name)["dags"]
+    found = session.server.get("/v1/dags", name=name)["dags"]
     if not found:
-        show_dag(talk, talk.server.post("/v1/dags", document), outcome="created")
+        show_dag(session, session.server.post("/v1/dags", document), outcome="created")
         return
     [before] = found
-    after = talk.server.send("PUT", path_of("dags", before["dag_id"]), document)
-    show_dag(talk, after, outcome="unchanged" if after["version"] == before["version"] else "changed")
+    after = session.server.send("PUT", path_of("dags", before["dag_id"]), document)
+    show_dag(session, after, outcome="unchanged" if after["version"] == before["version"] else "changed")
 
 
 @app.command("list")
-@talks
+@with_session
 def list_dags(
-    talk: Talk,
+    session: Session,
     status: Annotated[str | None, typer.Option(help="ACTIVE, PAUSED, DELETED, ...")] = None,
     name: Name = None,
     tag: Annotated[str | None, typer.Option(help="Only with this tag.")] = None,
@@ -104,51 +110,51 @@ def list_dags(
 ) -> None:
     """List the workflows, newest first."""
     wanted = {"status": status and status.upper(), "tag": tag, **name_filter(name)}
-    talk.show_list("/v1/dags", "dags", DAGS, limit=limit, **wanted)
+    session.show_list("/v1/dags", "dags", DAGS, limit=limit, **wanted)
 
 
 @app.command()
-@talks
-def show(talk: Talk, dag: Dag) -> None:
+@with_session
+def show(session: Session, dag: Dag) -> None:
     """Show a workflow, with its definition."""
-    talk.show(talk.server.get(path_of("dags", dag_id_of(talk, dag))))
+    session.show(session.server.get(session.dag_path(dag)))
 
 
 @app.command("pause")
-@talks
-def pause_dag(talk: Talk, dag: Dag) -> None:
+@with_session
+def pause_dag(session: Session, dag: Dag) -> None:
     """Pause a workflow: its due times are skipped from now on. Its runs go on."""
-    show_dag(talk, talk.server.post(path_of("dags", dag_id_of(talk, dag), "pause")))
+    show_dag(session, session.server.post(session.dag_path(dag, "pause")))
 
 
 @app.command()
-@talks
-def resume(talk: Talk, dag: Dag) -> None:
+@with_session
+def resume(session: Session, dag: Dag) -> None:
     """Resume a paused workflow: it fires again, from the next time on."""
-    show_dag(talk, talk.server.post(path_of("dags", dag_id_of(talk, dag), "resume")))
+    show_dag(session, session.server.post(session.dag_path(dag, "resume")))
 
 
 @app.command()
-@talks
-def delete(talk: Talk, dag: Dag, yes: Yes = False) -> None:
+@with_session
+def delete(session: Session, dag: Dag, yes: Yes = False) -> None:
     """Delete a workflow: its runs are stopped, its name is free again, its history stays. Asks first."""
-    path = path_of("dags", dag_id_of(talk, dag))
+    path = session.dag_path(dag)
     confirm(f"Delete the workflow {printable(dag)} and stop all its runs?", yes=yes)
-    show_dag(talk, talk.server.delete(path))
+    show_dag(session, session.server.delete(path))
 
 
 @app.command()
-@talks
-def revisions(talk: Talk, dag: Dag, limit: Limit = None) -> None:
+@with_session
+def revisions(session: Session, dag: Dag, limit: Limit = None) -> None:
     """List the revisions of a workflow, newest first; with `-o json` or `-o yaml`, with definitions."""
-    path = path_of("dags", dag_id_of(talk, dag), "revisions")
-    talk.show_list(path, "revisions", REVISIONS, limit=limit)
+    path = session.dag_path(dag, "revisions")
+    session.show_list(path, "revisions", REVISIONS, limit=limit)
 
 
 @app.command()
-@talks
+@with_session
 def diff(
-    talk: Talk,
+    session: Session,
     dag: Dag,
     old: Annotated[int | None, typer.Option("--from", metavar="REVISION", help="The one before.")] = None,
     new: Annotated[int | None, typer.Option("--to", metavar="REVISION", help="The current one.")] = None,
@@ -162,9 +168,9 @@ def diff(
     ```
     """
     asked = {name: number for name, number in (("from", old), ("to", new)) if number is not None}
-    found = talk.server.get(path_of("dags", dag_id_of(talk, dag), "diff"), **asked)
-    if talk.output is not Output.TABLE:
-        talk.show(found)
+    found = session.server.get(session.dag_path(dag, "diff"), **asked)
+    if session.output is not Output.TABLE:
+        session.show(found)
         return
     say(f"revision {found['from_revision']} -> {found['to_revision']}")
     for line in changes_of(found):
@@ -172,9 +178,9 @@ def diff(
 
 
 @app.command()
-@talks
+@with_session
 def trigger(
-    talk: Talk,
+    session: Session,
     dag: Dag,
     config: Annotated[
         str | None, typer.Option(metavar="JSON", help="Goes over the configuration, key by key.")
@@ -190,17 +196,17 @@ def trigger(
     ```
     """
     body = {} if config is None else {"config": json_of(config, option="--config")}
-    asked = talk.server.post(path_of("dags", dag_id_of(talk, dag), "trigger"), body)
+    asked = session.server.post(session.dag_path(dag, "trigger"), body)
     if wait:
-        wait_for_run(talk, asked["dag_run_id"])
+        wait_for_run(session, asked["dag_run_id"])
     else:
-        talk.show(asked)
+        session.show(asked)
 
 
 @app.command()
-@talks
+@with_session
 def send(
-    talk: Talk,
+    session: Session,
     event: Annotated[str, typer.Argument(metavar="EVENT", help="The name of an event.")],
     correlation: Annotated[str, typer.Option(help="Which of those that wait for this name.")] = "",
     data: Annotated[str | None, typer.Option(metavar="JSON", help="The result of the tasks.")] = None,
@@ -215,17 +221,17 @@ def send(
     body: dict[str, Any] = {"name": event, "correlation": correlation}
     if data is not None:
         body["data"] = json_of(data, option="--data")
-    talk.show(talk.server.post("/v1/dag-events", body))
+    session.show(session.server.post("/v1/dag-events", body))
 
 
 @app.command()
-@talks
+@with_session
 def runs(
-    talk: Talk,
+    session: Session,
     dag: Dag,
     status: Annotated[str | None, typer.Option(help="PENDING, RUNNING, PAUSED, FAILED, ...")] = None,
     limit: Limit = None,
 ) -> None:
     """List the runs of a workflow, newest first."""
-    path = path_of("dags", dag_id_of(talk, dag), "runs")
-    talk.show_list(path, "runs", DAG_RUNS, limit=limit, status=status and status.upper())
+    path = session.dag_path(dag, "runs")
+    session.show_list(path, "runs", DAG_RUNS, limit=limit, status=status and status.upper())

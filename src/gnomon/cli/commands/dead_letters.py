@@ -10,7 +10,7 @@ from gnomon.cli.commands.runs import AtRevisionOption, task_of
 from gnomon.cli.output.exits import FAILED
 from gnomon.cli.output.tables import Columns, note
 from gnomon.cli.session.names import dead_run_ids, job_and_dag_names
-from gnomon.cli.session.session import Limit, Talk, Yes, confirm, path_of, talks
+from gnomon.cli.session.session import Limit, Session, Yes, confirm, path_of, with_session
 from gnomon.core.executions.records import AtRevision
 from gnomon.errors import InvalidInput
 
@@ -54,24 +54,24 @@ All = Annotated[bool, typer.Option("--all", help="All of them.")]
 
 
 @app.command("list")
-@talks
-def list_letters(talk: Talk, job: OfJob = None, limit: Limit = None) -> None:
+@with_session
+def list_letters(session: Session, job: OfJob = None, limit: Limit = None) -> None:
     """List the dead letters, newest first."""
-    of_job = None if job is None else talk.job_or_dag_id(job)
-    talk.show_list("/v1/dlq", "dead_letters", LETTERS, limit=limit, job_id=of_job)
+    of_job = None if job is None else session.job_or_dag_id(job)
+    session.show_list("/v1/dlq", "dead_letters", LETTERS, limit=limit, job_id=of_job)
 
 
 @app.command()
-@talks
-def show(talk: Talk, run: Run) -> None:
+@with_session
+def show(session: Session, run: Run) -> None:
     """Show a dead letter."""
-    talk.show(talk.server.get(path_of("dlq", run)))
+    session.show(session.server.get(path_of("dlq", run)))
 
 
 @app.command()
-@talks
+@with_session
 def redrive(
-    talk: Talk,
+    session: Session,
     runs: Runs = None,
     job: OfJob = None,
     everything: All = False,
@@ -88,15 +88,15 @@ def redrive(
     gnomon dlq redrive --job report --revision original
     ```
     """
-    which = _which(talk, runs, job, everything) | {"revision": revision}
+    which = _which(session, runs, job, everything) | {"revision": revision}
     made: list[Any] = []
-    with talk.working("running them again"):
+    with session.working("running them again"):
         while True:
-            done = talk.server.post("/v1/dlq/redrive", which | {"limit": BATCH})
+            done = session.server.post("/v1/dlq/redrive", which | {"limit": BATCH})
             made += done["executions"]
             if len(done["executions"]) < BATCH or "execution_ids" in which:
                 break
-    talk.show_many(made, REDRIVEN)
+    session.show_many(made, REDRIVEN)
     for one in done["refused"]:
         note(f"{one['execution_id']}: {one['message']}")
     if done["refused"]:
@@ -104,9 +104,9 @@ def redrive(
 
 
 @app.command()
-@talks
+@with_session
 def purge(
-    talk: Talk, runs: Runs = None, job: OfJob = None, everything: All = False, yes: Yes = False
+    session: Session, runs: Runs = None, job: OfJob = None, everything: All = False, yes: Yes = False
 ) -> None:
     """Forget dead letters. Their runs stay until retention. Asks first.
 
@@ -115,21 +115,21 @@ def purge(
     gnomon dlq purge --job report --yes
     ```
     """
-    which = _which(talk, runs, job, everything)
+    which = _which(session, runs, job, everything)
     confirm("Forget these dead letters?", yes=yes)
     gone: list[str] = []
-    with talk.working("forgetting them"):
+    with session.working("forgetting them"):
         while True:
-            done = talk.server.post("/v1/dlq/purge", which | {"limit": BATCH})["execution_ids"]
+            done = session.server.post("/v1/dlq/purge", which | {"limit": BATCH})["execution_ids"]
             gone += done
             if len(done) < BATCH or "execution_ids" in which:
                 break
-    talk.show_many(gone, {"FORGOTTEN": str})
+    session.show_many(gone, {"FORGOTTEN": str})
 
 
-def _which(talk: Talk, runs: list[str] | None, job: str | None, everything: bool) -> dict[str, Any]:
+def _which(session: Session, runs: list[str] | None, job: str | None, everything: bool) -> dict[str, Any]:
     if bool(runs) + (job is not None) + everything != 1:
         raise InvalidInput("RUN", "say which: ids of runs, or --job, or --all; one of them.")
     if runs:
         return {"execution_ids": runs}
-    return {"all": True} if job is None else {"job_id": talk.job_or_dag_id(job)}
+    return {"all": True} if job is None else {"job_id": session.job_or_dag_id(job)}

@@ -13,7 +13,7 @@ from gnomon.cli.files.plan import Manifest
 from gnomon.cli.output.exits import FAILED
 from gnomon.cli.output.tables import Output, note, show_plain
 from gnomon.cli.output.terminal import printable, say
-from gnomon.cli.session.session import Talk, Yes, talks
+from gnomon.cli.session.session import Session, Yes, with_session
 from gnomon.errors import ServerRefused
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Import jobs from elsewhere.")
@@ -27,9 +27,9 @@ def importing() -> None:
 
 
 @app.command()
-@talks
+@with_session
 def crontab(
-    talk: Talk,
+    session: Session,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A crontab; - is stdin.")],
     timezone: Annotated[str, typer.Option(metavar="ZONE", help="That of its machine.")] = "UTC",
     system: Annotated[bool, typer.Option("--system", help="It has a column for the user.")] = False,
@@ -46,9 +46,9 @@ def crontab(
     ```
     """
     entries = list(read_crontab(read_text(file, field="FILE"), timezone=timezone, has_user=system))
-    shown = [_looked_up(talk, entry) for entry in entries]
-    if talk.output is not Output.TABLE:
-        show_plain(shown, talk.output)
+    shown = [_looked_up(session, entry) for entry in entries]
+    if session.output is not Output.TABLE:
+        show_plain(shown, session.output)
     else:
         _show(shown)
     for words in EVERYWHERE if entries else ():
@@ -58,17 +58,19 @@ def crontab(
         raise typer.Exit(FAILED)
     forms = [entry.form for entry in entries if entry.form is not None]
     if not dry_run:
-        plan = Talk(talk.server, Output.TABLE)
+        plan = Session(session.server, Output.TABLE)
         carry_out(plan, Manifest(owner, forms), adopt=False, prune=False, dry_run=False, yes=yes)
 
 
-def _looked_up(talk: Talk, entry: CrontabEntry) -> dict[str, Any]:
+def _looked_up(session: Session, entry: CrontabEntry) -> dict[str, Any]:
     fires: list[str] = []
     error = None
     if entry.form is not None:
         form = {word: entry.form[word] for word in ("name", "cron", "timezone")} | {"limit": FIRES}
         try:
-            fires = [fire["local_time"] for fire in talk.server.post("/v1/schedules/preview", form)["fires"]]
+            fires = [
+                fire["local_time"] for fire in session.server.post("/v1/schedules/preview", form)["fires"]
+            ]
         except ServerRefused as refused:
             if refused.http_status != 400:
                 raise

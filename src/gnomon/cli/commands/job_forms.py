@@ -26,7 +26,7 @@ from gnomon.cli.files.job_options import (
     form_of,
 )
 from gnomon.cli.files.shapes import check_has_work
-from gnomon.cli.session.session import Job, Talk, talks
+from gnomon.cli.session.session import Job, Session, with_session
 from gnomon.errors import InvalidInput, JobNotFound, ServerRefused
 
 Version = Annotated[
@@ -34,9 +34,9 @@ Version = Annotated[
 ]
 
 
-@talks
+@with_session
 def create(
-    talk: Talk,
+    session: Session,
     name: Annotated[str | None, typer.Argument(help="Unique among your jobs.")] = None,
     kind: Kind = None,
     payload: Payload = None,
@@ -71,12 +71,12 @@ def create(
     if "name" not in form:
         raise InvalidInput("name", "is missing: give it as the first word, or in the file.")
     check_has_work(form, "with --payload, --kind or --file")
-    talk.show(_send(talk, "POST", "/v1/jobs", form))
+    session.show(_send(session, "POST", "/v1/jobs", form))
 
 
-@talks
+@with_session
 def update(
-    talk: Talk,
+    session: Session,
     job: Job,
     name: Annotated[str | None, typer.Option(help="Another name.")] = None,
     kind: Kind = None,
@@ -112,14 +112,14 @@ def update(
     )  # fmt: skip
     if if_version is not None:
         form["version"] = if_version
-    talk.show(_send(talk, "PUT", talk.job_path(job), form))
+    session.show(_send(session, "PUT", session.job_path(job), form))
 
 
-def _send(talk: Talk, method: str, path: str, form: dict[str, Any]) -> Any:
+def _send(session: Session, method: str, path: str, form: dict[str, Any]) -> Any:
     try:
-        return talk.server.send(method, path, form)
+        return session.server.send(method, path, form)
     except ServerRefused as error:
         if error.code == JobNotFound.code:
             for word in form.get("dependencies") or ():
-                talk.job_or_dag_id(str(word))  # The refusal again, with a guess.
+                session.job_or_dag_id(str(word))  # The refusal again, with a guess.
         raise

@@ -13,7 +13,7 @@ from gnomon.cli.files.job_options import At, Cron, Delay, Every, Priority, Timez
 from gnomon.cli.output.reasons import show_reasons
 from gnomon.cli.output.tables import Columns
 from gnomon.cli.session.names import job_and_dag_names, name_filter
-from gnomon.cli.session.session import Job, JobOrDag, Limit, Name, Talk, Yes, confirm, talks
+from gnomon.cli.session.session import Job, JobOrDag, Limit, Name, Session, Yes, confirm, with_session
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode="markdown", help="Make jobs, change them, look at them."
@@ -44,9 +44,9 @@ app.command()(job_making.update)
 
 
 @app.command("list")
-@talks
+@with_session
 def list_jobs(
-    talk: Talk,
+    session: Session,
     status: Annotated[str | None, typer.Option(help="ACTIVE, PAUSED, ...; DELETED too, if asked.")] = None,
     name: Name = None,
     tag: Annotated[str | None, typer.Option(help="Only with this tag.")] = None,
@@ -67,34 +67,34 @@ def list_jobs(
     """
     status = status and status.upper()
     wanted = {"status": status, "tag": tag, "kind": kind, "type": of_type, **name_filter(name)}
-    talk.show_list("/v1/jobs", "jobs", JOBS, limit=limit, **wanted)
+    session.show_list("/v1/jobs", "jobs", JOBS, limit=limit, **wanted)
 
 
 @app.command()
-@talks
-def show(talk: Talk, job: Job) -> None:
+@with_session
+def show(session: Session, job: Job) -> None:
     """Show a job, with what runs of it now and what ended last."""
-    talk.show(talk.server.get(talk.job_path(job)))
+    session.show(session.server.get(session.job_path(job)))
 
 
 @app.command()
-@talks
-def pause(talk: Talk, job: Job) -> None:
+@with_session
+def pause(session: Session, job: Job) -> None:
     """Pause a job: its due times are skipped from now on. What waits and runs goes on."""
-    _act(talk, job, "pause")
+    _act(session, job, "pause")
 
 
 @app.command()
-@talks
-def resume(talk: Talk, job: Job) -> None:
+@with_session
+def resume(session: Session, job: Job) -> None:
     """Resume a paused job: it fires again, from the next time on."""
-    _act(talk, job, "resume")
+    _act(session, job, "resume")
 
 
 @app.command()
-@talks
+@with_session
 def trigger(
-    talk: Talk,
+    session: Session,
     job: Job,
     given: Annotated[
         str | None, typer.Option("--input", metavar="JSON|@FILE", help="What this run is given.")
@@ -120,35 +120,35 @@ def trigger(
     wish = {name: value for name, value in wish.items() if value is not None}
     if given is not None:
         wish["input"] = read_json(given, field="--input")
-    asked = talk.server.send("POST", talk.job_path(job, "trigger"), wish)
+    asked = session.server.send("POST", session.job_path(job, "trigger"), wish)
     if wait:
-        wait_for(talk, asked["execution_id"], timeout_seconds=None)
+        wait_for(session, asked["execution_id"], timeout_seconds=None)
     else:
-        talk.show(asked)
+        session.show(asked)
 
 
 @app.command()
-@talks
-def cancel(talk: Talk, job: Job, yes: Yes = False) -> None:
+@with_session
+def cancel(session: Session, job: Job, yes: Yes = False) -> None:
     """Stop a job for good: what waits ends, what runs is asked to stop. Asks first."""
-    path = talk.job_path(job)
+    path = session.job_path(job)
     confirm(f"Cancel the job {job} and all its runs?", yes=yes)
-    _outcome(talk, talk.server.post(f"{path}/cancel"))
+    _outcome(session, session.server.post(f"{path}/cancel"))
 
 
 @app.command()
-@talks
-def delete(talk: Talk, job: Job, yes: Yes = False, if_version: Version = None) -> None:
+@with_session
+def delete(session: Session, job: Job, yes: Yes = False, if_version: Version = None) -> None:
     """Delete a job: like cancel, and its name is free again. Its history stays for a while. Asks first."""
-    path = talk.job_path(job)
+    path = session.job_path(job)
     confirm(f"Delete the job {job} and end all its runs?", yes=yes)
-    _outcome(talk, talk.server.delete(path, version=if_version))
+    _outcome(session, session.server.delete(path, version=if_version))
 
 
 @app.command()
-@talks
+@with_session
 def preview(
-    talk: Talk,
+    session: Session,
     job: Annotated[
         str | None,
         typer.Argument(
@@ -170,29 +170,31 @@ def preview(
     """
     limit = limit or 10
     if job is not None:
-        fires = talk.server.get(talk.job_or_dag_path(job, "preview"), limit=limit)["fires"]
+        fires = session.server.get(session.job_or_dag_path(job, "preview"), limit=limit)["fires"]
     else:
         seconds = None if every is None else duration(every, field="--every")
         form = {"cron": cron, "timezone": timezone, "interval_seconds": seconds, "limit": limit}
         said = {name: value for name, value in form.items() if value is not None}
-        fires = talk.server.post("/v1/schedules/preview", said)["fires"]
-    talk.show_many(fires, FIRES)
+        fires = session.server.post("/v1/schedules/preview", said)["fires"]
+    session.show_many(fires, FIRES)
 
 
 @app.command()
-@talks
-def explain(talk: Talk, job: JobOrDag) -> None:
+@with_session
+def explain(session: Session, job: JobOrDag) -> None:
     """Explain why a job or workflow does not run now: every reason. None: one of its runs is next."""
-    found = talk.server.get(talk.job_or_dag_path(job, "explain"))
+    found = session.server.get(session.job_or_dag_path(job, "explain"))
     own = [(None, found["reasons"])] if found["reasons"] else []
-    show_reasons([*own, *((run["execution_id"], run["reasons"]) for run in found["executions"])], talk.output)
+    show_reasons(
+        [*own, *((run["execution_id"], run["reasons"]) for run in found["executions"])], session.output
+    )
 
 
 @app.command()
-@talks
-def history(talk: Talk, job: JobOrDag, limit: Limit = None) -> None:
+@with_session
+def history(session: Session, job: JobOrDag, limit: Limit = None) -> None:
     """List the times of a job or workflow that have come, newest first, and whether each fired or why not."""
-    talk.show_list(talk.job_or_dag_path(job, "occurrences"), "occurrences", OCCURRENCES, limit=limit)
+    session.show_list(session.job_or_dag_path(job, "occurrences"), "occurrences", OCCURRENCES, limit=limit)
 
 
 def when(schedule: dict[str, Any]) -> str:
@@ -208,9 +210,9 @@ def when(schedule: dict[str, Any]) -> str:
             return str(schedule["type"])
 
 
-def _act(talk: Talk, job: str, verb: str) -> None:
-    _outcome(talk, talk.server.post(talk.job_path(job, verb)))
+def _act(session: Session, job: str, verb: str) -> None:
+    _outcome(session, session.server.post(session.job_path(job, verb)))
 
 
-def _outcome(talk: Talk, job: dict[str, Any]) -> None:
-    talk.show_many([job], JOBS)
+def _outcome(session: Session, job: dict[str, Any]) -> None:
+    session.show_many([job], JOBS)

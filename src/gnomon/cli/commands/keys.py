@@ -17,11 +17,11 @@ from gnomon.cli.session.session import (
     OutputOption,
     ProfileOption,
     ServerOption,
-    Talk,
+    Session,
     Yes,
     confirm,
     path_of,
-    talks,
+    with_session,
 )
 from gnomon.core.values.instants import instant_text, parse_instant
 
@@ -91,9 +91,9 @@ def create(
         show_one(asyncio.run(_create_in(settings.database, form)), output)
 
 
-@talks
-def _create_by_call(talk: Talk, form: Any) -> None:
-    talk.show(talk.server.post("/v1/keys", form))
+@with_session
+def _create_by_call(session: Session, form: Any) -> None:
+    session.show(session.server.post("/v1/keys", form))
 
 
 async def _create_in(url: str, form: Any) -> Mapping[str, Any]:
@@ -116,20 +116,20 @@ async def _create_in(url: str, form: Any) -> Mapping[str, Any]:
 
 
 @app.command("list")
-@talks
-def list_keys(talk: Talk, limit: Limit = None) -> None:
+@with_session
+def list_keys(session: Session, limit: Limit = None) -> None:
     """List the API keys: newest first, revoked and expired ones too. Never their text."""
-    talk.show_list("/v1/keys", "keys", KEYS, limit=limit)
+    session.show_list("/v1/keys", "keys", KEYS, limit=limit)
 
 
 @app.command()
-@talks
+@with_session
 def revoke(
-    talk: Talk, key_id: Annotated[str, typer.Argument(metavar="ID", help="Its id.")], yes: Yes = False
+    session: Session, key_id: Annotated[str, typer.Argument(metavar="ID", help="Its id.")], yes: Yes = False
 ) -> None:
     """Revoke an API key for good. Every node refuses it within ten seconds. Asks first.
 
     The last valid admin key cannot be revoked.
     """
     confirm(f"Revoke the key {key_id}?", yes=yes)
-    talk.show_many([talk.server.delete(path_of("keys", key_id))], KEYS)
+    session.show_many([session.server.delete(path_of("keys", key_id))], KEYS)

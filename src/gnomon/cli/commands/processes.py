@@ -18,9 +18,9 @@ from gnomon.app.processes.engine import Engine
 from gnomon.app.processes.process import Role, run_alone, run_process, run_until_told
 from gnomon.app.processes.remote import RemoteEngine, running_remotely
 from gnomon.cli.output.live import live_view
-from gnomon.cli.output.narration import Nameless, telling
+from gnomon.cli.output.narration import Nameless, narrated
 from gnomon.cli.output.terminal import Screen, say
-from gnomon.cli.session.options import Config, Database, LogFormat, LogLevel, option, reading, start
+from gnomon.cli.session.options import Config, Database, LogFormat, LogLevel, option, read_settings, start
 from gnomon.cli.session.profiles import address_of, keep_if_new, names_the_key, next_command
 from gnomon.cli.session.session import KeyOption, ProfileOption, ServerOption
 from gnomon.client.access.keys import NewKey
@@ -100,7 +100,7 @@ async def _beside_all(
         _api_beside(engine, settings, partial(_keep_key, settings, made)) if has_api else nullcontext(),
         live_view(engine, watching, _next_step(settings, made))
         if watching
-        else _told(engine, settings, "Gnomon"),
+        else _logged(engine, settings, "Gnomon"),
     ):
         if not watching:
             logger.info("%s", " ".join(_next_step(settings, made)))
@@ -150,7 +150,7 @@ def api(
 
     @asynccontextmanager
     async def beside(engine: Engine) -> AsyncIterator[None]:
-        async with _api_beside(engine, settings, _show_key), _told(engine, settings, API):
+        async with _api_beside(engine, settings, _show_key), _logged(engine, settings, API):
             yield
 
     uvloop.run(run_process(settings, Role(0), beside=beside))
@@ -249,13 +249,13 @@ def worker(
     if server is None:
         _run(settings, Role.WORKER, "worker")
     else:
-        _run_remotely(settings, reading(server=server, key=key, profile=profile))
+        _run_remotely(settings, read_settings(server=server, key=key, profile=profile))
 
 
 def _run(settings: Settings, role: Role, name: str) -> None:
     @asynccontextmanager
     async def beside(engine: Engine) -> AsyncIterator[None]:
-        async with _probes(engine, settings), _told(engine, settings, name):
+        async with _probes(engine, settings), _logged(engine, settings, name):
             yield
 
     asyncio.run(run_process(settings, role, beside=beside))
@@ -277,7 +277,7 @@ def _run_remotely(settings: Settings, found: Reading) -> None:
 
     @asynccontextmanager
     async def beside(engine: RemoteEngine) -> AsyncIterator[None]:
-        async with _probes(engine, settings), telling(engine.telemetry, Nameless(), engine.clock):
+        async with _probes(engine, settings), narrated(engine.telemetry, Nameless(), engine.clock):
             logger.info("worker is up", extra={"server": address.url, "version": __version__})
             yield
         logger.info("worker has ended")
@@ -287,11 +287,11 @@ def _run_remotely(settings: Settings, found: Reading) -> None:
 
 
 @asynccontextmanager
-async def _told(engine: Engine, settings: Settings, name: str) -> AsyncIterator[None]:
+async def _logged(engine: Engine, settings: Settings, name: str) -> AsyncIterator[None]:
     """What happens, as lines of log."""
     extra = {"database": without_password(settings.database), "version": __version__}
     tasks = TaskLookup(engine.store)
-    async with telling(engine.telemetry, engine.store.jobs, engine.clock, tasks=tasks):
+    async with narrated(engine.telemetry, engine.store.jobs, engine.clock, tasks=tasks):
         logger.info("%s is up", name, extra=extra)
         if name not in (API, SCHEDULER) and not settings.app:
             logger.info("without --app MODULE:NAME, no functions of yours are run here")

@@ -14,7 +14,7 @@ from gnomon.cli.output.reasons import show_reasons
 from gnomon.cli.output.tables import Columns, Output, note
 from gnomon.cli.output.terminal import json_text, printable, say
 from gnomon.cli.session.names import job_and_dag_names, run_ids
-from gnomon.cli.session.session import Limit, Talk, path_of, pause, talks
+from gnomon.cli.session.session import Limit, Session, path_of, pause, with_session
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.executions.records import AtRevision
 
@@ -59,9 +59,9 @@ Run = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run.", auto
 
 
 @app.command("list")
-@talks
+@with_session
 def list_runs(
-    talk: Talk,
+    session: Session,
     job: Annotated[
         str | None,
         typer.Option(
@@ -88,30 +88,30 @@ def list_runs(
         word: None if text is None else moment(text, now=now, field=f"--{word}")
         for word, text in (("since", since), ("until", until))
     }
-    of_job = None if job is None else talk.job_or_dag_id(job)
+    of_job = None if job is None else session.job_or_dag_id(job)
     status = status and status.upper()
-    talk.show_list("/v1/executions", "executions", RUNS, limit=limit, job_id=of_job, status=status, **made)
+    session.show_list("/v1/executions", "executions", RUNS, limit=limit, job_id=of_job, status=status, **made)
 
 
 @app.command()
-@talks
-def show(talk: Talk, run: Run) -> None:
+@with_session
+def show(session: Session, run: Run) -> None:
     """Show a run and its attempts."""
-    found = talk.server.get(path_of("executions", run))
-    attempts = talk.server.get(path_of("executions", run, "attempts"))["attempts"]
-    if talk.output is not Output.TABLE:
-        talk.show({**found, "finished_attempts": attempts})
+    found = session.server.get(path_of("executions", run))
+    attempts = session.server.get(path_of("executions", run, "attempts"))["attempts"]
+    if session.output is not Output.TABLE:
+        session.show({**found, "finished_attempts": attempts})
         return
-    talk.show(found)
+    session.show(found)
     if attempts:
         say()
-        talk.show_many(attempts, ATTEMPTS)
+        session.show_many(attempts, ATTEMPTS)
 
 
 @app.command()
-@talks
+@with_session
 def logs(
-    talk: Talk,
+    session: Session,
     run: Run,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run has ended.")] = False,
 ) -> None:
@@ -125,10 +125,12 @@ def logs(
     position = "0.0"
     while True:
         # Before the lines: none comes after the end.
-        is_over = not follow or _is_over(talk.server.get(path_of("executions", run)))
-        while lines := (page := talk.server.get(path_of("executions", run, "logs"), after=position))["lines"]:
+        is_over = not follow or _is_over(session.server.get(path_of("executions", run)))
+        while lines := (page := session.server.get(path_of("executions", run, "logs"), after=position))[
+            "lines"
+        ]:
             for line in lines:
-                _tell(line, talk.output)
+                _tell(line, session.output)
             position = page["next_after"]
         if is_over:
             return
@@ -136,35 +138,35 @@ def logs(
 
 
 @app.command()
-@talks
-def cancel(talk: Talk, run: Run) -> None:
+@with_session
+def cancel(session: Session, run: Run) -> None:
     """Cancel a run: it ends if it waits, and is asked to stop if it runs. What has ended stays as it is."""
-    talk.show(talk.server.post(path_of("executions", run, "cancel")))
+    session.act("executions", run, "cancel")
 
 
 @app.command()
-@talks
-def retry(talk: Talk, run: Run, revision: AtRevisionOption = AtRevision.NEWEST) -> None:
+@with_session
+def retry(session: Session, run: Run, revision: AtRevisionOption = AtRevision.NEWEST) -> None:
     """Run an ended run again, as a new run with the same input.
 
     Of a task of a workflow, the run goes on from it.
     """
-    talk.show(talk.server.post(path_of("executions", run, "retry"), {"revision": revision}))
+    session.act("executions", run, "retry", body={"revision": revision})
 
 
 @app.command()
-@talks
-def explain(talk: Talk, run: Run) -> None:
+@with_session
+def explain(session: Session, run: Run) -> None:
     """Explain why a run does not run now: every reason. None: a live worker gets it at its next claim."""
-    found = talk.server.get(path_of("executions", run, "explain"))
+    found = session.server.get(path_of("executions", run, "explain"))
     tasks = [(task["execution_id"], task["reasons"]) for task in found["executions"]]
-    show_reasons([(run, found["reasons"]), *tasks], talk.output)
+    show_reasons([(run, found["reasons"]), *tasks], session.output)
 
 
 @app.command()
-@talks
+@with_session
 def wait(
-    talk: Talk,
+    session: Session,
     run: Run,
     timeout: Annotated[str | None, typer.Option(metavar="DURATION", help="How long at most.")] = None,
 ) -> None:
@@ -176,19 +178,19 @@ def wait(
     ```
     """
     seconds = None if timeout is None else duration(timeout, field="--timeout")
-    wait_for(talk, run, timeout_seconds=seconds)
+    wait_for(session, run, timeout_seconds=seconds)
 
 
-def wait_for(talk: Talk, run: str, *, timeout_seconds: float | None) -> None:
+def wait_for(session: Session, run: str, *, timeout_seconds: float | None) -> None:
     """Exits unless it completes in time."""
     until = None if timeout_seconds is None else time.monotonic() + timeout_seconds
-    with talk.working(f"waiting for run {run}"):
-        while not _is_over(found := talk.server.get(path_of("executions", run))):
+    with session.working(f"waiting for run {run}"):
+        while not _is_over(found := session.server.get(path_of("executions", run))):
             if until is not None and time.monotonic() >= until:
                 note(f"run {run} has not ended yet; it is {found['status']}.")
                 raise typer.Exit(UNKNOWN)
             pause(LOOK_AGAIN_SECONDS)
-    talk.show(found)
+    session.show(found)
     if found["status"] != ExecutionStatus.COMPLETED:
         raise typer.Exit(FAILED)
 

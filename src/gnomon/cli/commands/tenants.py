@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gnomon.cli.session.session import Talk, talks
+from gnomon.cli.session.session import Session, with_session
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode="markdown", help="The tenant: how much may run at once."
@@ -16,16 +16,16 @@ NO_LIMIT = "none"
 
 
 @app.command()
-@talks
-def show(talk: Talk) -> None:
+@with_session
+def show(session: Session) -> None:
     """Show the tenant that the key belongs to, and its limit."""
-    talk.show(talk.server.get("/v1/tenant"))
+    session.show(session.server.get("/v1/tenant"))
 
 
 @app.command()
-@talks
+@with_session
 def limit(
-    talk: Talk,
+    session: Session,
     max_concurrent: Annotated[
         str, typer.Argument(metavar="NUMBER", help=f"How many runs at once, or `{NO_LIMIT}`.")
     ],
@@ -41,4 +41,4 @@ def limit(
     if max_concurrent != NO_LIMIT and not max_concurrent.isdecimal():
         raise typer.BadParameter(f"{max_concurrent!r} is neither a whole number nor `{NO_LIMIT}`.")
     form = {"max_concurrent": None if max_concurrent == NO_LIMIT else int(max_concurrent)}
-    talk.show(talk.server.send("PUT", "/v1/tenant", form))
+    session.show(session.server.send("PUT", "/v1/tenant", form))

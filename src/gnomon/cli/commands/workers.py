@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from gnomon.cli.output.tables import Columns
-from gnomon.cli.session.names import guessing_among, worker_names
-from gnomon.cli.session.session import Limit, Talk, path_of, talks
+from gnomon.cli.session.names import guess_names, worker_names
+from gnomon.cli.session.session import Limit, Session, path_of, with_session
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode="markdown", help="List the workers, drain and undrain them."
@@ -31,35 +31,35 @@ Worker = Annotated[
 
 
 @app.command("list")
-@talks
-def list_workers(talk: Talk, limit: Limit = None) -> None:
+@with_session
+def list_workers(session: Session, limit: Limit = None) -> None:
     """List the workers by name. DEAD: it sent no heartbeat for a minute, and did not say good-bye."""
-    talk.show_list(*LIST, WORKERS, limit=limit)
+    session.show_list(*LIST, WORKERS, limit=limit)
 
 
 @app.command()
-@talks
-def show(talk: Talk, worker: Worker) -> None:
+@with_session
+def show(session: Session, worker: Worker) -> None:
     """Show a worker."""
-    with guessing_among(talk.server, *LIST, worker, field="worker_id"):
-        talk.show(talk.server.get(path_of("workers", worker)))
+    with guess_names(session.server, *LIST, worker, field="worker_id"):
+        session.show(session.server.get(path_of("workers", worker)))
 
 
 @app.command()
-@talks
-def drain(talk: Talk, worker: Worker) -> None:
+@with_session
+def drain(session: Session, worker: Worker) -> None:
     """Drain a worker: it takes nothing new. What it runs goes on, and its process; `undrain` undoes it."""
-    _act(talk, worker, "drain")
+    _act(session, worker, "drain")
 
 
 @app.command()
-@talks
-def undrain(talk: Talk, worker: Worker) -> None:
+@with_session
+def undrain(session: Session, worker: Worker) -> None:
     """Let a drained worker take work again."""
-    _act(talk, worker, "undrain")
+    _act(session, worker, "undrain")
 
 
-def _act(talk: Talk, worker: str, verb: str) -> None:
-    with guessing_among(talk.server, *LIST, worker, field="worker_id"):
-        answer: dict[str, Any] = talk.server.post(path_of("workers", worker, verb))
-    talk.show_many([answer], WORKERS)
+def _act(session: Session, worker: str, verb: str) -> None:
+    with guess_names(session.server, *LIST, worker, field="worker_id"):
+        answer: dict[str, Any] = session.server.post(path_of("workers", worker, verb))
+    session.show_many([answer], WORKERS)

@@ -66,31 +66,31 @@ class Nameless:
 
 
 @asynccontextmanager
-async def telling(
+async def narrated(
     telemetry: Telemetry, jobs: JobNames, clock: Clock, *, tasks: TaskNames | None = None
 ) -> AsyncIterator[None]:
     """Until the end of the block, what happens is written down, and lines of user code say whose they are."""
-    teller = Teller(jobs, clock, tasks=tasks)
+    narrator = Narrator(jobs, clock, tasks=tasks)
     with suppress(StoreError):  # Who works already must not end for want of names; they come when needed.
-        await teller.learn()
+        await narrator.learn()
     handlers = logging.getLogger().handlers[:]
     for handler in handlers:
-        handler.addFilter(teller.sign)
-    telemetry.listeners.append(teller.hear)
+        handler.addFilter(narrator.sign)
+    telemetry.listeners.append(narrator.hear)
     stopping = Stopping()
-    driver = asyncio.create_task(drive(teller, stopping))
+    driver = asyncio.create_task(drive(narrator, stopping))
     try:
         yield
     finally:
-        telemetry.listeners.remove(teller.hear)
-        stopping.set([teller])
+        telemetry.listeners.remove(narrator.hear)
+        stopping.set([narrator])
         await driver
-        await teller.finish()
+        await narrator.finish()
         for handler in handlers:
-            handler.removeFilter(teller.sign)
+            handler.removeFilter(narrator.sign)
 
 
-class Teller:
+class Narrator:
     """A listener, and a service that finds the names of jobs and counts what was too much to say."""
 
     def __init__(self, jobs: JobNames, clock: Clock, *, tasks: TaskNames | None = None) -> None:

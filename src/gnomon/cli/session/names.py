@@ -47,23 +47,23 @@ def nearest(word: str, names: Sequence[str]) -> str | None:
 
 
 @contextmanager
-def guessing_among(server: Server, path: str, noun: str, word: str, *, field: str = "name") -> Iterator[None]:
+def guess_names(server: Server, path: str, noun: str, word: str, *, field: str = "name") -> Iterator[None]:
     """If what is named in this block does not exist, the error proposes the nearest name."""
     try:
         yield
     except ServerRefused as error:
         if error.http_status == NOT_FOUND:
-            guessing(error, did_you_mean(server, path, noun, word, field=field))
+            with_guess(error, did_you_mean(server, path, noun, word, field=field))
         raise
 
 
-def guessing(error: GnomonError, guess: str | None) -> GnomonError:
+def with_guess(error: GnomonError, guess: str | None) -> GnomonError:
     if guess is not None:
         error.add_note(guess)
     return error
 
 
-def completing(path: str, noun: str, field: str) -> Completion:
+def completion_of(path: str, noun: str, field: str) -> Completion:
     """For the shell. Without a server or a key there are no proposals, and no words."""
 
     def proposals(ctx: click.Context, incomplete: str) -> list[str]:
@@ -83,13 +83,13 @@ def _narrowed(path: str, incomplete: str) -> dict[str, str]:
     return {"name_prefix": incomplete} if path in _HAVE_AN_INDEX and incomplete.strip() else {}
 
 
-job_names = completing("/v1/jobs", "jobs", "name")
-dag_names = completing("/v1/dags", "dags", "name")
-run_ids = completing("/v1/executions", "executions", "execution_id")
-dag_run_ids = completing("/v1/executions", "executions", "dag_run_id")
-dead_run_ids = completing("/v1/dlq", "dead_letters", "execution_id")
-calendar_names = completing("/v1/calendars", "calendars", "name")
-worker_names = completing("/v1/workers", "workers", "worker_id")
+job_names = completion_of("/v1/jobs", "jobs", "name")
+dag_names = completion_of("/v1/dags", "dags", "name")
+run_ids = completion_of("/v1/executions", "executions", "execution_id")
+dag_run_ids = completion_of("/v1/executions", "executions", "dag_run_id")
+dead_run_ids = completion_of("/v1/dlq", "dead_letters", "execution_id")
+calendar_names = completion_of("/v1/calendars", "calendars", "name")
+worker_names = completion_of("/v1/workers", "workers", "worker_id")
 
 
 def job_and_dag_names(ctx: click.Context, incomplete: str) -> list[str]:

@@ -34,7 +34,7 @@ LogFormat = Annotated[str | None, option("log.format", "auto|human|json")]
 LogLevel = Annotated[str | None, option("log.level", "debug|info|warning|error")]
 
 
-def reading(**options: str | None) -> Reading:
+def read_settings(**options: str | None) -> Reading:
     """What options, environment and file say, mistakes included. Options go by the word of their setting."""
     unknown = options.keys() - {row.word for row in TABLE}
     assert not unknown, f"No settings: {unknown}"
@@ -46,7 +46,7 @@ def chosen(**options: str | None) -> tuple[Settings, Reading]:
 
     Raises InvalidInput for the first mistake.
     """
-    found = reading(**options)
+    found = read_settings(**options)
     settings = found.settings()
     for warning in found.warnings:
         say(f"gnomon: warning: {warning}", err=True)
@@ -58,7 +58,7 @@ def start(**options: str | None) -> Settings:
 
     Raises InvalidInput for the first mistake.
     """
-    found = reading(**options)
+    found = read_settings(**options)
     settings = found.settings()
     logs.configure(settings.log.format, settings.log.level, sys.stderr, environment=os.environ)
     for warning in found.warnings:

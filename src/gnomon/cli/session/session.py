@@ -18,17 +18,16 @@ import typer
 from gnomon.cli.output.tables import Columns, Output, note, show_many, show_one
 from gnomon.cli.output.terminal import Screen, ask
 from gnomon.cli.session.names import (
-    did_you_mean,
-    guessing,
     job_and_dag_names,
     job_names,
     nearest,
     newest_names,
+    with_guess,
 )
 from gnomon.cli.session.options import chosen, option
 from gnomon.cli.session.profiles import address_of, names_the_key
 from gnomon.client.remote.server import Server
-from gnomon.errors import JobNotFound
+from gnomon.errors import DagNotFound, JobNotFound, NotFound
 
 ServerOption = Annotated[str | None, option("server", "URL")]
 KeyOption = Annotated[str | None, option("key", "KEY")]
@@ -55,7 +54,8 @@ Name = Annotated[
 ]
 
 LIMIT = 50
-_WITH_RUNS = (("/v1/jobs", "jobs", "job_id"), ("/v1/dags", "dags", "dag_id"))
+_JOBS = ("/v1/jobs", "jobs", "job_id")
+_DAGS = ("/v1/dags", "dags", "dag_id")
 _COMMON: Mapping[str, tuple[Any, Any]] = {
     "server": (ServerOption, None),
     "key": (KeyOption, None),
@@ -65,7 +65,7 @@ _COMMON: Mapping[str, tuple[Any, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class Session:
     """A command's line to its server, and to the person who asked."""
 
     server: Server
@@ -87,32 +87,40 @@ class Talk:
         if len(rows) > limit:
             note(f"there are more than these {limit}; ask for more with --limit.")
 
+    def act(self, *path: str, body: object = None) -> None:
+        """Call a verb of the server, and show what it answers."""
+        self.show(self.server.post(path_of(*path), body))
+
     def job_id(self, word: str) -> str:
         """From a name or an id to an id. Raises JobNotFound."""
-        if is_id(word):
-            return word
-        found = self.server.get("/v1/jobs", name=word, limit=1)["jobs"]
-        if not found:
-            raise guessing(JobNotFound(word), did_you_mean(self.server, "/v1/jobs", "jobs", word))
-        job_id: str = found[0]["job_id"]
-        return job_id
+        return self._id_of(word, JobNotFound, _JOBS)
+
+    def dag_id(self, word: str) -> str:
+        """Raises DagNotFound."""
+        return self._id_of(word, DagNotFound, _DAGS)
 
     def job_or_dag_id(self, word: str) -> str:
         """Of a job or of a workflow: where only its times and runs matter. Raises JobNotFound."""
-        if is_id(word):
-            return word
-        for path, noun, id_field in _WITH_RUNS:
-            found = self.server.get(path, name=word)[noun]
-            if found:
-                return str(found[0][id_field])
-        names = [name for path, noun, _ in _WITH_RUNS for name in newest_names(self.server, path, noun)]
-        raise guessing(JobNotFound(word), nearest(word, names))
+        return self._id_of(word, JobNotFound, _JOBS, _DAGS)
 
     def job_path(self, word: str, *more: str) -> str:
         return path_of("jobs", self.job_id(word), *more)
 
     def job_or_dag_path(self, word: str, *more: str) -> str:
         return path_of("jobs", self.job_or_dag_id(word), *more)
+
+    def dag_path(self, word: str, *more: str) -> str:
+        return path_of("dags", self.dag_id(word), *more)
+
+    def _id_of(self, word: str, missing: Callable[[str], NotFound], *lists: tuple[str, str, str]) -> str:
+        if _is_id(word):
+            return word
+        for path, noun, id_field in lists:
+            found = self.server.get(path, name=word)[noun]
+            if found:
+                return str(found[0][id_field])
+        names = [name for path, noun, _ in lists for name in newest_names(self.server, path, noun)]
+        raise with_guess(missing(word), nearest(word, names))
 
     @contextmanager
     def working(self, words: str) -> Iterator[None]:
@@ -129,26 +137,26 @@ def path_of(*parts: str) -> str:
     return "/v1/" + "/".join(quote(part, safe="") for part in parts)
 
 
-def is_id(word: str) -> bool:
+def _is_id(word: str) -> bool:
     try:
         return str(UUID(word)) == word.lower()
     except ValueError:
         return False
 
 
-def talks(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose first argument is a Talk. On the command line it has the common options instead."""
+def with_session(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose first argument is a session. On the command line it has the common options instead."""
     hints = get_type_hints(command, include_extras=True)
     own = list(inspect.signature(command).parameters.values())[1:]
 
     @wraps(command)
-    def with_talk(
+    def with_options(
         *, server: str | None, key: str | None, profile: str | None, output: Output, **rest: Any
     ) -> None:
         settings, found = chosen(server=server, key=key, profile=profile)
         address = address_of(settings)
         with Server(address) as connected, names_the_key(address.url, settings, found):
-            command(Talk(connected, output), **rest)
+            command(Session(connected, output), **rest)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [each.replace(kind=keyword, annotation=hints[each.name]) for each in own]
@@ -157,10 +165,10 @@ def talks(command: Callable[..., None]) -> Callable[..., None]:
         for name, (annotation, default) in _COMMON.items()
     ]
     # What typer reads.
-    del with_talk.__wrapped__
-    with_talk.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    with_talk.__annotations__ = {each.name: each.annotation for each in parameters}
-    return with_talk
+    del with_options.__wrapped__
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {each.name: each.annotation for each in parameters}
+    return with_options
 
 
 def confirm(question: str, *, yes: bool) -> None:

@@ -34,9 +34,9 @@ class NewKey(NamedTuple):
 
 
 class Keys:
-    def __init__(self, surroundings: ClientContext) -> None:
-        self._own = surroundings
-        self._keys = surroundings.store.keys
+    def __init__(self, context: ClientContext) -> None:
+        self._context = context
+        self._keys = context.store.keys
 
     async def create(
         self,
@@ -62,18 +62,20 @@ class Keys:
 
     async def list(self, *, limit: int = PAGE_LIMIT_DEFAULT, after: UUID | None = None) -> Page[ApiKey]:
         """Newest first, revoked and expired ones too."""
-        return await self._keys.page(self._own.tenant_id, limit=limit, after=after)
+        return await self._keys.page(self._context.tenant_id, limit=limit, after=after)
 
     async def revoke(self, key_id: KeyId) -> ApiKey:
         """For good; every node refuses it within seconds. Raises KeyNotFound, LastAdminKey."""
-        return await self._keys.revoke(self._own.tenant_id, key_id, now=self._own.clock.now())
+        return await self._keys.revoke(self._context.tenant_id, key_id, now=self._context.clock.now())
 
     def _new(
         self, name: str, scopes: frozenset[Scope], expires_at: datetime | None, through: KeySource
     ) -> NewKey:
-        now = self._own.clock.now()
-        key_id, secret = KeyId(self._own.ids.next(now)), secrets.token_bytes(SECRET_BYTES)
+        now = self._context.clock.now()
+        key_id, secret = KeyId(self._context.ids.next(now)), secrets.token_bytes(SECRET_BYTES)
         until = None if expires_at is None else check_instant(expires_at, field="expires_at")
         proof = hash_of(secret.hex())
-        key = ApiKey(key_id, self._own.tenant_id, name, proof, scopes, now, until, created_through=through)
+        key = ApiKey(
+            key_id, self._context.tenant_id, name, proof, scopes, now, until, created_through=through
+        )
         return NewKey(key, key_text(key_id, secret))

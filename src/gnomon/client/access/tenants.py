@@ -9,15 +9,15 @@ from gnomon.core.access.tenants import Tenant
 
 
 class Tenants:
-    def __init__(self, surroundings: ClientContext) -> None:
-        self._own = surroundings
-        self._tenants = surroundings.store.tenants
+    def __init__(self, context: ClientContext) -> None:
+        self._context = context
+        self._tenants = context.store.tenants
 
     async def get(self) -> Tenant:
-        return await self._tenants.get(self._own.tenant_id)
+        return await self._tenants.get(self._context.tenant_id)
 
     async def limit(self, max_concurrent: int | None) -> Tenant:
         """Workers know it within a second. What runs goes on. None: no limit. Raises InvalidInput."""
         tenant = replace(await self.get(), max_concurrent=max_concurrent)
-        await self._tenants.save(tenant, now=self._own.clock.now())
+        await self._tenants.save(tenant, now=self._context.clock.now())
         return tenant

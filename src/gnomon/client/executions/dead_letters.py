@@ -29,19 +29,19 @@ class Swept(NamedTuple):
 
 
 class DeadLetters:
-    def __init__(self, surroundings: ClientContext) -> None:
-        self._own = surroundings
-        self._letters = surroundings.store.dead_letters
+    def __init__(self, context: ClientContext) -> None:
+        self._context = context
+        self._letters = context.store.dead_letters
 
     async def get(self, execution_id: ExecutionId) -> DeadLetter:
         """Raises DeadLetterNotFound."""
-        return await self._letters.get(self._own.tenant_id, execution_id)
+        return await self._letters.get(self._context.tenant_id, execution_id)
 
     async def list(
         self, *, job_id: JobId | None = None, limit: int = PAGE_LIMIT_DEFAULT, after: UUID | None = None
     ) -> Page[DeadLetter]:
         """Newest first."""
-        return await self._letters.page(self._own.tenant_id, limit=limit, job_id=job_id, after=after)
+        return await self._letters.page(self._context.tenant_id, limit=limit, job_id=job_id, after=after)
 
     async def redrive(
         self, execution_ids: Sequence[ExecutionId], *, revision: AtRevision = AtRevision.NEWEST
@@ -53,10 +53,10 @@ class DeadLetters:
         """
         if not execution_ids:
             return []
-        now = self._own.clock.now()
-        redrives = [Redrive(one, self._own.new_execution_id(now)) for one in execution_ids]
-        made = await self._letters.redrive(self._own.tenant_id, redrives, now=now, revision=revision)
-        self._own.announce(Topic.WORK)
+        now = self._context.clock.now()
+        redrives = [Redrive(one, self._context.new_execution_id(now)) for one in execution_ids]
+        made = await self._letters.redrive(self._context.tenant_id, redrives, now=now, revision=revision)
+        self._context.announce(Topic.WORK)
         return made
 
     async def redrive_job(
@@ -83,7 +83,7 @@ class DeadLetters:
         """Those of one job, or of one run of a workflow: what is refused for one of them may be for all."""
         workflows = await self._workflows(letters)
         ids = [one.execution_id for one in letters if one.job_id in workflows]
-        places = await self._own.store.runs.places(self._own.tenant_id, ids)
+        places = await self._context.store.runs.places(self._context.tenant_id, ids)
         groups = defaultdict[UUID, _Ids](_Ids)
         for letter in letters:
             place = places.get(letter.execution_id)
@@ -103,14 +103,14 @@ class DeadLetters:
                 await self._redrive_some([one], revision, swept)
 
     async def _workflows(self, letters: Sequence[DeadLetter]) -> set[JobId]:
-        jobs = await self._own.store.jobs.many(self._own.tenant_id, {one.job_id for one in letters})
+        jobs = await self._context.store.jobs.many(self._context.tenant_id, {one.job_id for one in letters})
         return {job.id for job in jobs if is_dag(job)}
 
     async def places(self, letters: Sequence[DeadLetter]) -> Mapping[ExecutionId, NamedPlace]:
         """Those of these that are of tasks of workflows."""
         workflows = await self._workflows(letters)
         ids = [one.execution_id for one in letters if one.job_id in workflows]
-        return await named_places(self._own.store, self._own.task_names, self._own.tenant_id, ids)
+        return await named_places(self._context.store, self._context.task_names, self._context.tenant_id, ids)
 
     async def purge_job(self, job_id: JobId | None, *, limit: int = REDRIVE_MAX) -> Sequence[ExecutionId]:
         """Forget the dead letters of a job, or of all jobs, the newest `limit` of them."""
@@ -125,4 +125,4 @@ class DeadLetters:
 
     async def purge(self, execution_ids: Sequence[ExecutionId]) -> Sequence[ExecutionId]:
         """Forget these dead letters, not their executions. Returns those that were there."""
-        return await self._letters.purge(self._own.tenant_id, execution_ids)
+        return await self._letters.purge(self._context.tenant_id, execution_ids)

@@ -69,16 +69,16 @@ class Ask(NamedTuple):
 
 
 class Executions:
-    def __init__(self, surroundings: ClientContext) -> None:
-        self._own = surroundings
-        self._executions = surroundings.store.executions
+    def __init__(self, context: ClientContext) -> None:
+        self._context = context
+        self._executions = context.store.executions
 
     # Asking --------------------------------------------------------------------------------------------
 
     async def enqueue(self, ask: Ask, *, idempotency: Idempotency | None = None) -> Enqueued:
         """Raises JobNotFound; IllegalTransition if the job was cancelled; IdempotencyConflict."""
-        now = self._own.clock.now()
-        asked = ask.as_new(self._own.new_execution_id(now), now=now)
+        now = self._context.clock.now()
+        asked = ask.as_new(self._context.new_execution_id(now), now=now)
         [enqueued] = await self._enqueue([asked], now=now, idempotency=idempotency)
         return enqueued
 
@@ -86,7 +86,7 @@ class Executions:
         self, asks: Sequence[Ask], *, idempotency: Idempotency | None = None
     ) -> Sequence[Enqueued]:
         """Keep all or none, in order. A live execution with the same unique key is the answer to its ask."""
-        now = self._own.clock.now()
+        now = self._context.clock.now()
         return await self._enqueue(self._asked(asks, now=now), now=now, idempotency=idempotency)
 
     async def enqueue_within(self, session: Session, asks: Sequence[Ask]) -> Sequence[Enqueued]:
@@ -95,16 +95,16 @@ class Executions:
         Nobody is told, since nobody could see it yet. Workers find it at their next look.
         """
         check_batch(len(asks), field="executions")
-        now = self._own.clock.now()
+        now = self._context.clock.now()
         asked = self._asked(asks, now=now)
-        return await enqueue_within(session, self._own.tenant_id, asked, now=now) if asked else []
+        return await enqueue_within(session, self._context.tenant_id, asked, now=now) if asked else []
 
     def _asked(self, asks: Sequence[Ask], *, now: datetime) -> list[NewExecution]:
         """Raises InvalidInput, which says which of them it is about."""
         asked: list[NewExecution] = []
         try:
             for ask in asks:
-                asked.append(ask.as_new(self._own.new_execution_id(now), now=now))  # noqa: PERF401
+                asked.append(ask.as_new(self._context.new_execution_id(now), now=now))  # noqa: PERF401
         except InvalidInput as error:
             raise error.at(f"executions[{len(asked)}].{error.field}") from None
         return asked
@@ -113,9 +113,9 @@ class Executions:
         self, asked: Sequence[NewExecution], *, now: datetime, idempotency: Idempotency | None
     ) -> Sequence[Enqueued]:
         enqueued = await self._executions.enqueue(
-            self._own.tenant_id, asked, now=now, idempotency=idempotency
+            self._context.tenant_id, asked, now=now, idempotency=idempotency
         )
-        self._own.announce_due((one.due for one in asked), now=now)
+        self._context.announce_due((one.due for one in asked), now=now)
         return enqueued
 
     async def retry(self, execution_id: ExecutionId, *, revision: AtRevision = AtRevision.NEWEST) -> Redriven:
@@ -130,15 +130,15 @@ class Executions:
         if not ended.status.is_final:
             raise IllegalTransition("execution", status=ended.status, action="retry")
         if ended.trigger is Trigger.DAG:
-            places = await self._own.store.runs.places(self._own.tenant_id, [execution_id])
+            places = await self._context.store.runs.places(self._context.tenant_id, [execution_id])
             return await self._retry_task(ended, places.get(execution_id))
-        redrive = Redrive(execution_id, self._own.new_execution_id(self._own.clock.now()))
+        redrive = Redrive(execution_id, self._context.new_execution_id(self._context.clock.now()))
         if ended.status in _DEAD:
             with suppress(DeadLetterNotFound):  # Purged. The execution itself is still known.
-                [made] = await self._own.store.dead_letters.redrive(
-                    self._own.tenant_id, [redrive], now=self._own.clock.now(), revision=revision
+                [made] = await self._context.store.dead_letters.redrive(
+                    self._context.tenant_id, [redrive], now=self._context.clock.now(), revision=revision
                 )
-                self._own.announce(Topic.WORK)
+                self._context.announce(Topic.WORK)
                 return made
         run = await self._run_of(ended)
         if run is not None and run.state.failed:
@@ -151,7 +151,7 @@ class Executions:
         made = await self._repeat(ended, redrive, revision)
         if run is None:
             return made
-        begun = await self._own.store.runs.get(self._own.tenant_id, RunId(made.id))
+        begun = await self._context.store.runs.get(self._context.tenant_id, RunId(made.id))
         return made._replace(revision=begun.revision)  # As people count those of a workflow.
 
     async def _run_of(self, ended: Execution) -> Run | None:
@@ -159,13 +159,13 @@ class Executions:
         if ended.claim:
             return None
         try:
-            return await self._own.store.runs.get(self._own.tenant_id, RunId(ended.id))
+            return await self._context.store.runs.get(self._context.tenant_id, RunId(ended.id))
         except RunNotFound:
             return None
 
     async def _repeat(self, ended: Execution, redrive: Redrive, revision: AtRevision) -> Redriven:
         """As a new execution, which only its caller knows to be the same."""
-        now, tenant_id = self._own.clock.now(), self._own.tenant_id
+        now, tenant_id = self._context.clock.now(), self._context.tenant_id
         if revision is AtRevision.ORIGINAL:
             made = await self._executions.repeat(tenant_id, redrive, now=now)
         else:
@@ -179,7 +179,7 @@ class Executions:
                 Trigger.REDRIVE,
             )
             [made] = await self._executions.enqueue(tenant_id, [asked], now=now)
-        self._own.announce(Topic.WORK)
+        self._context.announce(Topic.WORK)
         return Redriven(made.id, made.is_new, (await self.get(made.id)).revision)
 
     async def _retry_task(self, ended: Execution, place: TaskPlace | None) -> Redriven:
@@ -193,24 +193,26 @@ class Executions:
                 advice=f"To run the task anew, and all that follows it, rerun it in its run {place.run_id}.",
             )
         # What is gone would be stopped at once.
-        await check_workflow_lives(self._own, place.dag_id, action="retry")
-        before = await self._own.store.runs.get(self._own.tenant_id, place.run_id)
+        await check_workflow_lives(self._context, place.dag_id, action="retry")
+        before = await self._context.store.runs.get(self._context.tenant_id, place.run_id)
         event = RedriveTasks(frozenset({(place.task, place.round)}))
-        now = self._own.clock.now()
-        run = await self._own.store.runs.act(self._own.tenant_id, place.run_id, event, now=now)
-        self._own.announce(Topic.WORK)
+        now = self._context.clock.now()
+        run = await self._context.store.runs.act(self._context.tenant_id, place.run_id, event, now=now)
+        self._context.announce(Topic.WORK)
         is_new = run.state != before.state
         return Redriven(ExecutionId(run.id), is_new, run.revision, run.id)
 
     async def places(self, found: Collection[Execution]) -> Mapping[ExecutionId, NamedPlace]:
         """Those of these executions that are for tasks of workflows."""
         tasks = [one.id for one in found if one.trigger is Trigger.DAG]
-        return await named_places(self._own.store, self._own.task_names, self._own.tenant_id, tasks)
+        return await named_places(
+            self._context.store, self._context.task_names, self._context.tenant_id, tasks
+        )
 
     async def progress(self, found: Collection[Execution]) -> Mapping[ExecutionId, float]:
         """How far those of these executions are that have begun and not ended, 0 to 1, if they say so."""
         begun = [one.id for one in found if one.claim and not one.status.is_final]
-        return await self._executions.progress(self._own.tenant_id, begun) if begun else {}
+        return await self._executions.progress(self._context.tenant_id, begun) if begun else {}
 
     # Stopping ------------------------------------------------------------------------------------------
 
@@ -225,19 +227,23 @@ class Executions:
         self, execution_ids: Sequence[ExecutionId]
     ) -> Mapping[ExecutionId, ExecutionStatus]:
         """The status of each afterwards. Those that do not exist are missing from the answer."""
-        found = await self._executions.cancel(self._own.tenant_id, execution_ids, now=self._own.clock.now())
+        found = await self._executions.cancel(
+            self._context.tenant_id, execution_ids, now=self._context.clock.now()
+        )
         if ExecutionStatus.RUNNING in found.values():
-            self._own.announce(Topic.CANCEL)
+            self._context.announce(Topic.CANCEL)
         for execution_id, status in found.items():
             if status.is_final:
-                self._own.at_home(self._own.ends.tell, execution_id)
+                self._context.at_home(self._context.ends.tell, execution_id)
         return found
 
     # Watching ------------------------------------------------------------------------------------------
 
     async def get(self, execution_id: ExecutionId) -> Execution:
         """Raises ExecutionNotFound."""
-        return await self._executions.get(self._own.tenant_id, execution_id, now=self._own.clock.now())
+        return await self._executions.get(
+            self._context.tenant_id, execution_id, now=self._context.clock.now()
+        )
 
     async def list(
         self,
@@ -251,16 +257,16 @@ class Executions:
     ) -> Page[Execution]:
         """Newest first; of those made from `since` on and before `until`."""
         return await self._executions.page(
-            self._own.tenant_id,
+            self._context.tenant_id,
             ExecutionFilter(job_id, status, since, until),
-            now=self._own.clock.now(),
+            now=self._context.clock.now(),
             limit=limit,
             after=after,
         )
 
     async def attempts(self, execution_id: ExecutionId) -> Sequence[Attempt]:
         """The finished attempts, oldest first. Raises ExecutionNotFound."""
-        found = await self._executions.attempts(self._own.tenant_id, execution_id)
+        found = await self._executions.attempts(self._context.tenant_id, execution_id)
         if not found:
             await self.get(execution_id)
         return found
@@ -269,7 +275,9 @@ class Executions:
         self, execution_id: ExecutionId, *, limit: int = PAGE_LIMIT_MAX, after: tuple[int, int] = (0, 0)
     ) -> Sequence[LogLine]:
         """Lines in order, after the position (claim number, line number). Raises ExecutionNotFound."""
-        lines = await self._own.store.logs.read(self._own.tenant_id, execution_id, limit=limit, after=after)
+        lines = await self._context.store.logs.read(
+            self._context.tenant_id, execution_id, limit=limit, after=after
+        )
         if not lines:
             await self.get(execution_id)
         return lines
@@ -283,7 +291,7 @@ class Executions:
         """The execution when it has ended, or as it is when the time is up. Raises ExecutionNotFound."""
         loop = asyncio.get_running_loop()
         until = None if timeout is None else loop.time() + timeout.total_seconds()
-        with self._own.ends.listening(execution_id) as wakeup:
+        with self._context.ends.listening(execution_id) as wakeup:
             for pause in pauses():
                 found = await self.get(execution_id)
                 left = None if until is None else timedelta(seconds=until - loop.time())

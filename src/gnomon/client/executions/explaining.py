@@ -45,10 +45,10 @@ class Explanation:
     executions: tuple[tuple[ExecutionId, tuple[Reason, ...]], ...] = ()
 
 
-class Explaining:
-    def __init__(self, surroundings: ClientContext) -> None:
-        self._own = surroundings
-        self._executions = surroundings.store.executions
+class Explanations:
+    def __init__(self, context: ClientContext) -> None:
+        self._context = context
+        self._executions = context.store.executions
 
     async def execution(self, execution_id: ExecutionId) -> Explanation:
         """Raises ExecutionNotFound. No reasons: a live worker would get it at its next claim."""
@@ -60,8 +60,8 @@ class Explaining:
 
     async def job(self, job_id: JobId) -> Explanation:
         """Raises JobNotFound. No reasons: one of its executions would be claimed next."""
-        now, tenant_id = self._own.clock.now(), self._own.tenant_id
-        job = await self._own.store.jobs.get(tenant_id, job_id)
+        now, tenant_id = self._context.clock.now(), self._context.tenant_id
+        job = await self._context.store.jobs.get(tenant_id, job_id)
         workers = await self._workers()
         waiting: list[ExecutionId] = []
         for status in (ExecutionStatus.QUEUED, ExecutionStatus.PENDING, ExecutionStatus.RUNNING):
@@ -74,9 +74,9 @@ class Explaining:
 
     async def _why_no_fire(self, job: Job, *, now: datetime) -> tuple[Reason, ...]:
         schedule = job.definition.schedule
-        last = await self._own.store.schedules.occurrences(job.tenant_id, job.id, limit=1)
+        last = await self._context.store.schedules.occurrences(job.tenant_id, job.id, limit=1)
         zone = schedule.timing.timezone if isinstance(schedule.timing, CronTiming) else None
-        skip = await Calendars(self._own).skip_of(schedule.calendar, job.next_run_time, timezone=zone)
+        skip = await Calendars(self._context).skip_of(schedule.calendar, job.next_run_time, timezone=zone)
         return why_no_fire(
             job, now=now, last=last[0] if last else None, is_next_closed=skip is SkipReason.CALENDAR
         )
@@ -85,7 +85,7 @@ class Explaining:
         self, execution_id: ExecutionId, workers: list[Worker]
     ) -> tuple[tuple[Reason, ...], RunView | None]:
         """With the run that it is, if it is one that has begun."""
-        now, tenant_id = self._own.clock.now(), self._own.tenant_id
+        now, tenant_id = self._context.clock.now(), self._context.tenant_id
         # First the place: an execution that is claimed in between is then seen where it is.
         place = await self._executions.place(tenant_id, execution_id)
         execution = await self._executions.get(tenant_id, execution_id, now=now)
@@ -117,9 +117,9 @@ class Explaining:
     ) -> tuple[Reason, ...]:
         if execution.claim == 0:
             return ()
-        now, tenant_id = self._own.clock.now(), self._own.tenant_id
+        now, tenant_id = self._context.clock.now(), self._context.tenant_id
         found = await self._executions.latest_attempts(tenant_id, execution.id, limit=ATTEMPTS_MAX)
-        revision = await self._own.store.jobs.revision(tenant_id, execution.job_id, execution.revision)
+        revision = await self._context.store.jobs.revision(tenant_id, execution.job_id, execution.revision)
         definition = revision.definition
         rendered = execution.input if revision.is_task else None
         payload = (definition.payload if rendered is None else rendered).value
@@ -133,18 +133,20 @@ class Explaining:
         """Also of a run of a workflow."""
         if execution.status not in (ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT):
             return ()
-        tenant_id = self._own.tenant_id
+        tenant_id = self._context.tenant_id
         try:
             return why_run_failed(await self._view(RunId(execution.id)))
         except RunNotFound:
-            revision = await self._own.store.jobs.revision(tenant_id, execution.job_id, execution.revision)
+            revision = await self._context.store.jobs.revision(
+                tenant_id, execution.job_id, execution.revision
+            )
             return why_it_failed(execution, attempts_max=revision.definition.retry.max_attempts)
 
     async def _view(self, run_id: RunId) -> RunView:
         """Raises RunNotFound."""
-        runs, tenant_id = self._own.store.runs, self._own.tenant_id
+        runs, tenant_id = self._context.store.runs, self._context.tenant_id
         run = await runs.get(tenant_id, run_id)
-        kept = await self._own.store.dags.revision(tenant_id, run.dag_id, run.revision)
+        kept = await self._context.store.dags.revision(tenant_id, run.dag_id, run.revision)
         begun = (
             []
             if run.status.is_final
@@ -162,7 +164,7 @@ class Explaining:
         )
 
     async def _prospects(self, place: QueuePlace, workers: list[Worker]) -> list[Prospect]:
-        now, offers = self._own.clock.now(), {}
+        now, offers = self._context.clock.now(), {}
         fitting = [one for one in workers if one.is_live(now) and one.free and place.lane.fits(one)]
         for worker in fitting:
             offer = (worker.kinds, worker.queues, worker.capabilities)
@@ -174,7 +176,7 @@ class Explaining:
         found: list[Worker] = []
         after: WorkerId | None = None
         while len(found) < WORKERS_MAX:
-            page = await self._own.store.workers.list(limit=PAGE_LIMIT_MAX, after=after)
+            page = await self._context.store.workers.list(limit=PAGE_LIMIT_MAX, after=after)
             found += page
             if len(page) < PAGE_LIMIT_MAX:
                 break

@@ -83,9 +83,9 @@ class Written:
 
 
 class WorkerLeases:
-    def __init__(self, surroundings: ClientContext, *, lease: timedelta = LEASE) -> None:
-        self._own = surroundings
-        self._executions = surroundings.store.executions
+    def __init__(self, context: ClientContext, *, lease: timedelta = LEASE) -> None:
+        self._context = context
+        self._executions = context.store.executions
         self._random = Random()  # noqa: S311 - jitter, no secret.
         self.lease = lease
 
@@ -107,14 +107,14 @@ class WorkerLeases:
         until = loop.time() + wait.total_seconds()
         outlook = Outlook(lambda after: self._executions.next_due(request, after=after), fresh=LOOK_AGAIN / 2)
         with (
-            self._own.bells.listening(Topic.WORK, Topic.LATER) as bell,
-            self._own.rooms.waking(bell, request.worker),
+            self._context.bells.listening(Topic.WORK, Topic.LATER) as bell,
+            self._context.rooms.waking(bell, request.worker),
         ):
             while True:
                 leased: Sequence[Leased] = ()
                 if check is not None:
                     await check()
-                began = self._own.clock.now()
+                began = self._context.clock.now()
                 if bell.was_early or await outlook.is_due(began):
                     leased = await self._claim_now(request)
                 left = timedelta(seconds=until - loop.time())
@@ -125,25 +125,27 @@ class WorkerLeases:
                 if bell.was_early:
                     outlook.forget()  # What the bell told of may be due before all that is known.
                 await bell.wait(
-                    await outlook.pause(self._own.clock.now(), at_most=min(left, LOOK_AGAIN), taken_at=began)
+                    await outlook.pause(
+                        self._context.clock.now(), at_most=min(left, LOOK_AGAIN), taken_at=began
+                    )
                 )
 
     async def _claim_now(self, request: ClaimRequest) -> Sequence[Leased]:
-        if (reason := self._own.misfit()) is not None:
+        if (reason := self._context.misfit()) is not None:
             raise SchemaMismatch({"schema": reason})
-        await self._own.clock.sure()
-        now = self._own.clock.now()
+        await self._context.clock.sure()
+        now = self._context.clock.now()
         return await self._executions.claim(request, now=now, lease_until=now + self.lease)
 
     async def renew(self, worker: WorkerId, claims: Sequence[Claim]) -> Sequence[HeldLease]:
         """Those that still hold; the others are lost, and their work must stop."""
         own = await self._own_claims(worker, claims)
-        held = await self._executions.renew(own, lease_until=self._own.clock.now() + self.lease)
+        held = await self._executions.renew(own, lease_until=self._context.clock.now() + self.lease)
         return [HeldLease(one.claim, one.cancel_requested) for one in held]
 
     async def complete(self, worker: WorkerId, endings: Sequence[LeaseEnd]) -> Sequence[Written]:
         """Each once, whatever is repeated. In order."""
-        now = self._own.clock.now()
+        now = self._context.clock.now()
         found = await self._executions.held([ending.claim for ending in endings])
         leased = {one.claim: one for one in found if one.worker == worker}
         decisions = {
@@ -161,10 +163,10 @@ class WorkerLeases:
         written = [_written(ending, decisions, applied, before) for ending in endings]
         self._tell(written)
         put_back = [one.change.due for one in decisions.values() if applied[one.claim] is Applied.APPLIED]
-        self._own.announce_due([due for due in put_back if due is not None], now=now)
-        self._own.at_home(self._own.rooms.tell, worker)
+        self._context.announce_due([due for due in put_back if due is not None], now=now)
+        self._context.at_home(self._context.rooms.tell, worker)
         if any(one.in_run for one in decisions.values()):
-            self._own.announce(Topic.WORK)  # What follows a task of a workflow.
+            self._context.announce(Topic.WORK)  # What follows a task of a workflow.
         return written
 
     def _jitter(self, ending: LeaseEnd) -> float:
@@ -175,7 +177,9 @@ class WorkerLeases:
         """How often it was handed out, if it exists: what a late worker is told."""
         try:
             return (
-                await self._executions.get(self._own.tenant_id, execution_id, now=self._own.clock.now())
+                await self._executions.get(
+                    self._context.tenant_id, execution_id, now=self._context.clock.now()
+                )
             ).claim
         except ExecutionNotFound:
             return None
@@ -184,13 +188,13 @@ class WorkerLeases:
         """Those that were kept; the others are lost."""
         own = set(await self._own_claims(worker, [one.claim for one in checkpoints]))
         kept = [one for one in checkpoints if one.claim in own]
-        return await self._own.store.checkpoints.save(kept) if kept else []
+        return await self._context.store.checkpoints.save(kept) if kept else []
 
     async def log(self, worker: WorkerId, lines: Sequence[LogLine]) -> Sequence[Claim]:
         """Those whose lines were kept; a line that is sent twice is one line."""
         own = set(await self._own_claims(worker, [line.claim for line in lines]))
         kept = [line for line in lines if line.claim in own]
-        return await self._own.store.logs.append(kept) if kept else []
+        return await self._context.store.logs.append(kept) if kept else []
 
     async def _own_claims(self, worker: WorkerId, claims: Sequence[Claim]) -> Sequence[Claim]:
         return [one.claim for one in await self._executions.held(claims) if one.worker == worker]
@@ -198,14 +202,14 @@ class WorkerLeases:
     async def _with_states(self, leased: Sequence[Leased]) -> Sequence[Handed]:
         """A first attempt has no state, and costs no query."""
         again: list[ExecutionId] = [one.claim.execution_id for one in leased if one.claim.number > 1]
-        kept = await self._own.store.checkpoints.load(again) if again else {}
+        kept = await self._context.store.checkpoints.load(again) if again else {}
         states = {execution_id: checkpoint.state for execution_id, checkpoint in kept.items()}
         return [Handed(one, states.get(one.claim.execution_id)) for one in leased]
 
     def _tell(self, written: Sequence[Written]) -> None:
         for one in written:
             if one.status is not None and one.status.is_final:
-                self._own.at_home(self._own.ends.tell, one.claim.execution_id)
+                self._context.at_home(self._context.ends.tell, one.claim.execution_id)
 
 
 def _written(

@@ -28,7 +28,7 @@ class Look(NamedTuple):
     recent: Sequence[RecentRun]
 
 
-class Looking:
+class JobReader:
     def __init__(self, store: WorkflowStore, tenant_id: TenantId) -> None:
         self._store = store
         self._tenant_id = tenant_id

@@ -16,9 +16,9 @@ from gnomon.errors import InvalidTimezone
 
 
 class Calendars:
-    def __init__(self, surroundings: ClientContext) -> None:
-        self._own = surroundings
-        self._calendars = surroundings.store.calendars
+    def __init__(self, context: ClientContext) -> None:
+        self._context = context
+        self._calendars = context.store.calendars
 
     async def save(
         self,
@@ -32,23 +32,23 @@ class Calendars:
 
         Raises InvalidInput, CalendarNotFound, VersionConflict, IdempotencyConflict.
         """
-        calendar = Calendar(self._own.tenant_id, name, frozenset(dates))
-        now = self._own.clock.now()
+        calendar = Calendar(self._context.tenant_id, name, frozenset(dates))
+        now = self._context.clock.now()
         return await self._calendars.save(calendar, now=now, version=version, idempotency=idempotency)
 
     async def get(self, name: str) -> KeptCalendar:
         """Raises CalendarNotFound."""
-        return await self._calendars.get(self._own.tenant_id, name)
+        return await self._calendars.get(self._context.tenant_id, name)
 
     async def list(
         self, *, limit: int = PAGE_LIMIT_DEFAULT, after: str | None = None
     ) -> Sequence[ListedCalendar]:
         """By name."""
-        return await self._calendars.list(self._own.tenant_id, limit=limit, after=after)
+        return await self._calendars.list(self._context.tenant_id, limit=limit, after=after)
 
     async def delete(self, name: str, *, version: int | None = None) -> KeptCalendar:
         """What it was. Raises CalendarNotFound, VersionConflict, CalendarInUse."""
-        return await self._calendars.delete(self._own.tenant_id, name, version=version)
+        return await self._calendars.delete(self._context.tenant_id, name, version=version)
 
     async def skip_of(
         self, name: str | None, at: datetime | None, *, timezone: str | None
@@ -63,6 +63,6 @@ class Calendars:
             zone = zones.zone(timezone or "UTC")
         except InvalidTimezone:
             return None
-        found = await self._own.store.schedules.calendars([(self._own.tenant_id, name)])
+        found = await self._context.store.schedules.calendars([(self._context.tenant_id, name)])
         dates = frozenset().union(*(calendar.dates for calendar in found))
         return SkipReason.CALENDAR if ClosedDays(dates, zone).excludes(at) else None

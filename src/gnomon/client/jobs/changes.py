@@ -43,10 +43,10 @@ class Keep(Protocol):
 
 
 class JobChanges:
-    def __init__(self, surroundings: ClientContext) -> None:
-        self._own = surroundings
-        self._jobs = surroundings.store.jobs
-        self._schedules = surroundings.store.schedules
+    def __init__(self, context: ClientContext) -> None:
+        self._context = context
+        self._jobs = context.store.jobs
+        self._schedules = context.store.schedules
 
     async def make(
         self,
@@ -95,8 +95,8 @@ class JobChanges:
         Somebody else who is faster, or who changes the job meanwhile, is fine: look again.
         """
         for _ in range(ROUNDS_MAX):
-            job = await self._jobs.get(self._own.tenant_id, job_id)
-            now = since(job, now=self._own.clock.now())
+            job = await self._jobs.get(self._context.tenant_id, job_id)
+            now = since(job, now=self._context.clock.now())
             if version is not None and job.version != version:
                 raise VersionConflict(job_id, expected=version, actual=job.version)
             if action not in SETTLING or not is_behind(job, now=now):
@@ -107,10 +107,10 @@ class JobChanges:
                 now=now,
                 live=await self._live(job),
                 excluded_dates=await self._closed_days(job),
-                new_id=partial(self._own.new_execution_id, now),
+                new_id=partial(self._context.new_execution_id, now),
             )
             if await self._schedules.fire([firing], now=now) and action not in ENDING:
-                self._own.announce_due((one.due for one in firing.occurrences), now=now)
+                self._context.announce_due((one.due for one in firing.occurrences), now=now)
         raise StoreUnavailable(
             f"Job {job_id} is far behind its schedule. What was decided is kept: ask again."
         )
@@ -131,9 +131,9 @@ class JobChanges:
 
     def _tell(self, job: Job) -> None:
         if job.status in (JobStatus.CANCELLED, JobStatus.DELETED):
-            self._own.announce(Topic.CANCEL)
+            self._context.announce(Topic.CANCEL)
         elif job.next_run_time is not None:
-            self._own.announce(Topic.SCHEDULE)
+            self._context.announce(Topic.SCHEDULE)
 
 
 def wanted(job: Job, wish: JobWish, *, now: datetime) -> JobChange:

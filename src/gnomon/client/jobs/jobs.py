@@ -10,7 +10,7 @@ from uuid import UUID
 
 from gnomon.client.access.admission import Admission, admission
 from gnomon.client.context import ClientContext
-from gnomon.client.jobs.batched_reads import Look, Looking
+from gnomon.client.jobs.batched_reads import JobReader, Look
 from gnomon.client.jobs.changes import JobChanges, JobWish
 from gnomon.core.executions.execution import RecentRun
 from gnomon.core.executions.lifecycle import JobAction
@@ -50,11 +50,11 @@ class Draft:
 
 
 class Jobs:
-    def __init__(self, surroundings: ClientContext) -> None:
-        self._own = surroundings
-        self._jobs = surroundings.store.jobs
-        self._changes = JobChanges(surroundings)
-        self._looking = Looking(surroundings.store, surroundings.tenant_id)
+    def __init__(self, context: ClientContext) -> None:
+        self._context = context
+        self._jobs = context.store.jobs
+        self._changes = JobChanges(context)
+        self._reader = JobReader(context.store, context.tenant_id)
 
     # Making --------------------------------------------------------------------------------------------
 
@@ -74,14 +74,14 @@ class Jobs:
         """Create all or none. A draft is looked at inside of `at` with its number."""
         await self.check(drafts, at)
         await self._check_calendars({draft.definition.schedule.calendar for draft in drafts})
-        now = self._own.clock.now()
+        now = self._context.clock.now()
         new = []
         for number, draft in enumerate(drafts):
             with at(number):
                 new.append(self._new(draft, now=now))
         jobs = await self._jobs.create(new, now=now, idempotency=idempotency)
         if any(job.next_run_time is not None for job in jobs):
-            self._own.announce(Topic.SCHEDULE)
+            self._context.announce(Topic.SCHEDULE)
         return jobs
 
     async def check(self, drafts: Sequence[Draft], at: Callable[[int], At] = _here) -> None:
@@ -90,7 +90,7 @@ class Jobs:
         Raises InvalidInput, UnknownKind, KindDisabled.
         """
         admitted = await admission(
-            self._own, {one.definition.kind for one in drafts if not one.allow_unknown_kind}
+            self._context, {one.definition.kind for one in drafts if not one.allow_unknown_kind}
         )
         for number, draft in enumerate(drafts):
             with at(number):
@@ -100,20 +100,20 @@ class Jobs:
         if definition.kind == DAG_KIND:
             raise InvalidInput("kind", f"{DAG_KIND!r} is for workflows; make one under /v1/dags.")
         admitted.check(definition.kind, allows_unknown=allows_unknown)
-        self._own.check(definition)
+        self._context.check(definition)
 
     async def _check_change(self, job_id: JobId, definition: Definition, *, allows_unknown: bool) -> None:
         """A kind that nothing here knows may stay, but not come."""
-        if not allows_unknown and not self._own.kinds.is_known(definition.kind):
+        if not allows_unknown and not self._context.kinds.is_known(definition.kind):
             allows_unknown = (await self.get(job_id)).definition.kind == definition.kind
-        admitted = await admission(self._own, () if allows_unknown else {definition.kind})
+        admitted = await admission(self._context, () if allows_unknown else {definition.kind})
         self._check(definition, admitted, allows_unknown=allows_unknown)
 
     def _new(self, draft: Draft, *, now: datetime) -> NewJob:
-        tenant_id = self._own.tenant_id
+        tenant_id = self._context.tenant_id
         course = course_of_new(draft.definition.schedule, now=now, seed=seed_of(tenant_id, draft.name))
         return NewJob(
-            JobId(self._own.ids.next(now)),
+            JobId(self._context.ids.next(now)),
             tenant_id,
             draft.name,
             replace(draft.definition, schedule=course.schedule),
@@ -174,24 +174,24 @@ class Jobs:
 
     async def get(self, job_id: JobId) -> Job:
         """Raises JobNotFound. A deleted job can still be read."""
-        return await self._jobs.get(self._own.tenant_id, job_id)
+        return await self._jobs.get(self._context.tenant_id, job_id)
 
     async def look(self, job_id: JobId) -> Look:
         """A job and its newest executions, newest first. Raises JobNotFound."""
-        return await self._looking.at(job_id)
+        return await self._reader.at(job_id)
 
     async def recent(self, jobs: Collection[Job]) -> Mapping[JobId, Sequence[RecentRun]]:
         """The newest runs of each, newest first: what the state of a job is told from."""
-        return await self._looking.recent(jobs)
+        return await self._reader.recent(jobs)
 
     async def many(self, job_ids: Collection[JobId]) -> Mapping[JobId, Job]:
         """Those of these jobs that exist."""
-        found = await self._jobs.many(self._own.tenant_id, job_ids)
+        found = await self._jobs.many(self._context.tenant_id, job_ids)
         return {job.id: job for job in found}
 
     async def named(self, name: str) -> Job:
         """The live job of that name. Raises JobNotFound."""
-        return await self._jobs.named(self._own.tenant_id, name)
+        return await self._jobs.named(self._context.tenant_id, name)
 
     async def list(
         self,
@@ -201,18 +201,18 @@ class Jobs:
         after: UUID | None = None,
     ) -> Page[Job]:
         """Newest first."""
-        return await self._jobs.page(self._own.tenant_id, wanted, limit=limit, after=after)
+        return await self._jobs.page(self._context.tenant_id, wanted, limit=limit, after=after)
 
     async def revision(self, job_id: JobId, number: int) -> Revision:
         """What the job said at that revision. Raises JobNotFound."""
-        return await self._jobs.revision(self._own.tenant_id, job_id, number)
+        return await self._jobs.revision(self._context.tenant_id, job_id, number)
 
     async def occurrences(
         self, job_id: JobId, *, limit: int = PAGE_LIMIT_DEFAULT, before: datetime | None = None
     ) -> Sequence[Occurrence]:
         """What became of its nominal times, newest first, strictly before `before`. Raises JobNotFound."""
-        found = await self._own.store.schedules.occurrences(
-            self._own.tenant_id, job_id, limit=limit, before=before
+        found = await self._context.store.schedules.occurrences(
+            self._context.tenant_id, job_id, limit=limit, before=before
         )
         if not found:
             await self.get(job_id)
@@ -236,9 +236,9 @@ class Jobs:
         """What a schedule would do from now on. `name` matters to an expression with `H`."""
         return preview(
             schedule,
-            after=self._own.clock.now(),
+            after=self._context.clock.now(),
             limit=limit,
-            seed=seed_of(self._own.tenant_id, name),
+            seed=seed_of(self._context.tenant_id, name),
             excluded_dates=await self._check_calendars({schedule.calendar}),
         )
 
@@ -247,7 +247,9 @@ class Jobs:
         wanted = {name for name in names if name is not None}
         if not wanted:
             return frozenset()
-        found = await self._own.store.schedules.calendars({(self._own.tenant_id, name) for name in wanted})
+        found = await self._context.store.schedules.calendars(
+            {(self._context.tenant_id, name) for name in wanted}
+        )
         for missing in sorted(wanted - {calendar.name for calendar in found}):
             raise CalendarNotFound(missing)
         return frozenset().union(*(calendar.dates for calendar in found))

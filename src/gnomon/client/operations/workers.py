@@ -17,10 +17,10 @@ from gnomon.store.databases.hints import Topic
 class Workers:
     """Workers serve all tenants, so these verbs do not ask for one."""
 
-    def __init__(self, surroundings: ClientContext) -> None:
-        self._clock = surroundings.clock
-        self._workers = surroundings.store.workers
-        self._announce = surroundings.announce
+    def __init__(self, context: ClientContext) -> None:
+        self._clock = context.clock
+        self._workers = context.store.workers
+        self._announce = context.announce
 
     async def register(self, registration: Registration) -> Worker:
         """Create or replace: a worker that starts again is the same worker with a new boot.

@@ -87,6 +87,17 @@ class Server:
                 return
             left = None if left is None else left - len(page[noun])
 
+    def all_after(self, path: str, noun: str) -> list[Any]:
+        """The items of a list whose pages are asked for by `after`, all of them."""
+        found: list[Any] = []
+        after: object = None
+        while True:
+            page = self.get(path, limit=PAGE_LIMIT_MAX, after=after)
+            found += page[noun]
+            after = page["next_after"]
+            if after is None:
+                return found
+
     # On the wire ---------------------------------------------------------------------------------------
 
     def _with_body(self, method: str, path: str, body: object, *headers: tuple[str, str]) -> ServerRequest:

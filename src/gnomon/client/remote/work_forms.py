@@ -1,17 +1,28 @@
-"""The worker protocol as a worker writes and reads it. The server's side is api/forms/lease_forms.py."""
+"""The worker protocol as a worker writes and reads it: from values to forms, and from answers to values."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 import msgspec
 
+from gnomon.client.remote.worker_protocol import (
+    CheckpointOne,
+    ClaimForm,
+    Completion,
+    Held,
+    Lease,
+    LineOne,
+    NewWorker,
+    OutcomeWord,
+    Token,
+    WorkerAnswer,
+)
 from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, WorkerId
-from gnomon.core.executions.lease import Claim, Leased
+from gnomon.core.executions.lease import Claim, ClaimRequest, Leased
 from gnomon.core.executions.lifecycle import DeadReason
 from gnomon.core.executions.records import Checkpoint, LogLine
 from gnomon.core.jobs.job import Definition, Delivery, JobId, Revision
@@ -22,7 +33,23 @@ from gnomon.core.values.document import Document
 from gnomon.core.values.instants import instant_text, seconds_of
 
 
-class Retry(msgspec.Struct):
+class LeaseRead(Lease, kw_only=True):
+    """A lease as a worker reads it: servers from before workflows do not say what is a task."""
+
+    is_task: bool = False
+
+
+class ClaimedRead(msgspec.Struct):
+    leases: list[LeaseRead]
+
+
+class WorkerRead(WorkerAnswer, kw_only=True):
+    """What is answered to a worker, as it reads it: servers from before the keys of workers name none."""
+
+    key_id: str | None = None
+
+
+class RetryOnWire(msgspec.Struct):
     max_attempts: int
     backoff: str
     backoff_seconds: float
@@ -33,82 +60,10 @@ class Retry(msgspec.Struct):
     crash_limit: int = CRASH_LIMIT
 
 
-class Lease(msgspec.Struct):
-    execution_id: str
-    claim: int
-    tenant_id: str
-    job_id: str
-    revision: int
-    attempts: int
-    crashes: int
-    kind: str
-    payload: msgspec.Raw
-    input: msgspec.Raw
-    has_input: bool
-    checkpoint: msgspec.Raw
-    has_checkpoint: bool
-    queue: str
-    capabilities: list[str]
-    priority: int
-    timeout_seconds: float | None
-    max_concurrent: int | None
-    delivery: str
-    retry_policy: msgspec.Raw
-    schedule: msgspec.Raw
-    nominal_time: datetime | None
-    due: datetime
-    started_at: datetime
-    lease_until: datetime
-    cancel_requested: bool
-    is_task: bool = False  # Then `payload` is that of this one execution.
-
-
-class Claimed(msgspec.Struct):
-    leases: list[Lease]
-
-
-class Held(msgspec.Struct):
-    execution_id: str
-    claim: int
-    command: str | None = None
-
-
-class RenewAnswer(msgspec.Struct):
-    renewed: list[Held]
-
-
-class Completed(msgspec.Struct):
-    answer: str
-
-
-class CompleteAnswer(msgspec.Struct):
-    results: list[Completed]
-
-
-class KeptAnswer(msgspec.Struct):
-    kept: list[Held]
-
-
-class WorkerAnswer(msgspec.Struct):
-    worker_id: str
-    boot: str
-    status: str
-    hostname: str
-    capacity: int
-    current_jobs: int
-    kinds: list[str]
-    queues: list[str]
-    capabilities: list[str]
-    registered_at: datetime
-    last_heartbeat: datetime
-    lease_seconds: float
-    server_time: datetime
-
-
 # From the wire ---------------------------------------------------------------------------------------
 
 
-def claim_of(one: Held | Lease) -> Claim:
+def claim_of(one: Token | Lease) -> Claim:
     return Claim(ExecutionId(UUID(one.execution_id)), one.claim)
 
 
@@ -135,8 +90,8 @@ def revision_of(one: Lease) -> Revision:
     definition = Definition(
         one.kind,
         document_of(one.payload),
-        from_kept(msgspec.json.decode(one.schedule)),
-        _retry_of(msgspec.json.decode(one.retry_policy, type=Retry)),
+        from_kept(one.schedule),
+        _retry_of(msgspec.convert(one.retry_policy, RetryOnWire)),
         one.queue,
         frozenset(one.capabilities),
         one.priority,
@@ -175,7 +130,7 @@ def worker_of(one: WorkerAnswer) -> Worker:
     )
 
 
-def _retry_of(one: Retry) -> RetryPolicy:
+def _retry_of(one: RetryOnWire) -> RetryPolicy:
     return RetryPolicy(
         one.max_attempts,
         Backoff(one.backoff),
@@ -191,69 +146,89 @@ def _retry_of(one: Retry) -> RetryPolicy:
 # To the wire -----------------------------------------------------------------------------------------
 
 
-def held(claim: Claim) -> dict[str, Any]:
-    return {"execution_id": str(claim.execution_id), "claim": claim.number}
+def held(claim: Claim) -> Held:
+    return Held(execution_id=str(claim.execution_id), claim=claim.number)
 
 
-def registration_form(own: Registration) -> dict[str, Any]:
-    return {
-        "worker_id": own.id,
-        "boot": str(own.boot),
-        "hostname": own.hostname,
-        "capacity": own.slots,
-        "kinds": sorted(own.kinds),
-        "queues": sorted(own.queues),
-        "capabilities": sorted(own.capabilities),
-    }
+def registration_form(own: Registration) -> NewWorker:
+    return NewWorker(
+        worker_id=own.id,
+        boot=str(own.boot),
+        hostname=own.hostname,
+        capacity=own.slots,
+        kinds=sorted(own.kinds),
+        queues=sorted(own.queues),
+        capabilities=sorted(own.capabilities),
+    )
+
+
+def claim_form(request: ClaimRequest, *, wait: timedelta) -> ClaimForm:
+    return ClaimForm(
+        worker_id=request.worker,
+        request_id=str(request.id),
+        kinds=sorted(request.kinds),
+        queues=sorted(request.queues),
+        capabilities=sorted(request.capabilities),
+        limit=request.limit,
+        wait_seconds=wait.total_seconds(),
+        is_repeat=request.is_repeat,
+    )
 
 
 _OUTCOMES = {
-    AttemptOutcome.COMPLETED: "succeeded",
-    AttemptOutcome.FAILED: "failed",
-    AttemptOutcome.TIMEOUT: "timed_out",
-    AttemptOutcome.CANCELLED: "cancelled",
-    AttemptOutcome.SNOOZED: "snoozed",
-    AttemptOutcome.RELEASED: "released",
+    AttemptOutcome.COMPLETED: OutcomeWord.SUCCEEDED,
+    AttemptOutcome.FAILED: OutcomeWord.FAILED,
+    AttemptOutcome.TIMEOUT: OutcomeWord.TIMED_OUT,
+    AttemptOutcome.CANCELLED: OutcomeWord.CANCELLED,
+    AttemptOutcome.SNOOZED: OutcomeWord.SNOOZED,
+    AttemptOutcome.RELEASED: OutcomeWord.RELEASED,
 }
 
 
-def completion_form(decision: Decision, *, now: datetime) -> dict[str, Any]:
+def completion_form(decision: Decision, *, now: datetime) -> Completion:
     """What the worker decided, told as the outcome that it decided on: the server decides again, and alike.
 
     The wait before a retry has been drawn here, and the wish of a receiver is in it: the server keeps to it.
     """
-    change = decision.change
-    form = {**held(decision.claim), "outcome": _OUTCOMES[change.attempt]}
+    claim, change = decision.claim, decision.change
+    form = Completion(
+        execution_id=str(claim.execution_id), claim=claim.number, outcome=_OUTCOMES[change.attempt]
+    )
     wait = None if change.due is None else seconds_of(max(change.due - now, timedelta(0)))
     match change.attempt:
         case AttemptOutcome.COMPLETED if change.result is not None:
-            form["result"] = msgspec.Raw(change.result.text.encode())
+            form.result = msgspec.Raw(change.result.text.encode())
         case AttemptOutcome.FAILED if change.failure is not None:
-            form |= {"error_kind": change.failure.kind, "error_message": change.failure.message}
-            form |= {"permanent": change.dead is DeadReason.PERMANENT}
-            form |= {"retry_after_seconds": wait, "wait_is_drawn": wait is not None}
+            form.error_kind, form.error_message = change.failure.kind, change.failure.message
+            form.permanent = change.dead is DeadReason.PERMANENT
+            form.retry_after_seconds, form.wait_is_drawn = wait, wait is not None
         case AttemptOutcome.SNOOZED:
-            form |= {"delay_seconds": wait, "has_started": change.dead is DeadReason.ABANDONED}
+            form.delay_seconds, form.has_started = wait, change.dead is DeadReason.ABANDONED
             if change.failure is not None and change.dead is None:  # What this worker lacks.
-                form |= {"error_kind": change.failure.kind, "error_message": change.failure.message}
+                form.error_kind, form.error_message = change.failure.kind, change.failure.message
         case AttemptOutcome.RELEASED:
-            form |= {"has_started": change.dead is DeadReason.ABANDONED}
+            form.has_started = change.dead is DeadReason.ABANDONED
         case _:
             pass
     return form
 
 
-def checkpoint_form(one: Checkpoint) -> dict[str, Any]:
-    return {**held(one.claim), "state": msgspec.Raw(one.state.text.encode()), "progress": one.progress}
+def checkpoint_form(one: Checkpoint) -> CheckpointOne:
+    return CheckpointOne(
+        execution_id=str(one.claim.execution_id),
+        claim=one.claim.number,
+        state=msgspec.Raw(one.state.text.encode()),
+        progress=one.progress,
+    )
 
 
-def line_form(one: LogLine) -> dict[str, Any]:
-    said = {} if one.context is None else {"context": msgspec.Raw(one.context.text.encode())}
-    return {
-        **held(one.claim),
-        "number": one.number,
-        "message": one.message,
-        "level": one.level,
-        "at": instant_text(one.at),
-        **said,
-    }
+def line_form(one: LogLine) -> LineOne:
+    return LineOne(
+        execution_id=str(one.claim.execution_id),
+        claim=one.claim.number,
+        number=one.number,
+        message=one.message,
+        level=one.level,
+        at=instant_text(one.at),
+        context=msgspec.UNSET if one.context is None else msgspec.Raw(one.context.text.encode()),
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import quote
 from uuid import UUID
 
@@ -18,13 +18,10 @@ import msgspec
 from gnomon.client.remote.line import PATIENCE, ServerLine, batches
 from gnomon.client.remote.wire import ServerAddress
 from gnomon.client.remote.work_forms import (
-    Claimed,
-    CompleteAnswer,
-    KeptAnswer,
-    Lease,
-    RenewAnswer,
-    WorkerAnswer,
+    ClaimedRead,
+    WorkerRead,
     checkpoint_form,
+    claim_form,
     claim_of,
     completion_form,
     document_of,
@@ -34,6 +31,16 @@ from gnomon.client.remote.work_forms import (
     registration_form,
     revision_of,
     worker_of,
+)
+from gnomon.client.remote.worker_protocol import (
+    CANCEL,
+    Beat,
+    CompleteAnswer,
+    Held,
+    KeptAnswer,
+    Lease,
+    RenewAnswer,
+    WorkerAnswer,
 )
 from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import ExecutionId, WorkerId
@@ -57,7 +64,7 @@ REVISIONS_MAX = 1000
 # The server forgot this worker, or another one took its name.
 NOT_OURS = frozenset({WorkerNotFound.code, WorkerOfAnotherKey.code})
 
-Form = TypeVar("Form")
+Item = TypeVar("Item")
 
 
 def tell_nobody() -> None:
@@ -89,7 +96,7 @@ class RemotePresence:
     async def introduce(self, registration: Registration) -> timedelta:
         """Register, and learn how long a lease of this server lasts."""
         answer = await self._line.post("/v1/workers", _encoded(registration_form(registration)))
-        return timedelta(seconds=msgspec.json.decode(answer, type=WorkerAnswer).lease_seconds)
+        return timedelta(seconds=msgspec.json.decode(answer, type=WorkerRead).lease_seconds)
 
     async def register(self, registration: Registration, *, now: datetime) -> None:
         try:
@@ -100,10 +107,10 @@ class RemotePresence:
             raise
 
     async def beat(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> Worker:
-        return worker_of(await self._told(worker_id, "heartbeat", {"boot": str(boot)}))
+        return worker_of(await self._told(worker_id, "heartbeat", Beat(boot=str(boot))))
 
     async def leave(self, worker_id: WorkerId, boot: UUID, *, now: datetime) -> None:
-        await self._told(worker_id, "leave", {"boot": str(boot)})
+        await self._told(worker_id, "leave", Beat(boot=str(boot)))
 
     async def get(self, worker_id: WorkerId) -> Worker:
         try:
@@ -112,24 +119,24 @@ class RemotePresence:
             if error.code == WorkerNotFound.code:
                 raise WorkerNotFound(worker_id) from error
             raise
-        return worker_of(msgspec.json.decode(answer, type=WorkerAnswer))
+        return worker_of(msgspec.json.decode(answer, type=WorkerRead))
 
     async def clock(self, boot: UUID) -> datetime:
         """What time it is for the server."""
         try:
-            answer = await self._line.post(f"{self._path}/heartbeat", _encoded({"boot": str(boot)}))
+            answer = await self._line.post(f"{self._path}/heartbeat", _encoded(Beat(boot=str(boot))))
         except ServerRefused as error:  # Forgotten, or a namesake took over: the heartbeat sees to it.
             raise StoreUnavailable(str(error)) from error
-        return msgspec.json.decode(answer, type=WorkerAnswer).server_time
+        return msgspec.json.decode(answer, type=WorkerRead).server_time
 
-    async def _told(self, worker_id: WorkerId, verb: str, form: Mapping[str, Any]) -> WorkerAnswer:
+    async def _told(self, worker_id: WorkerId, verb: str, form: Beat) -> WorkerAnswer:
         try:
             answer = await self._line.post(f"{self._path}/{verb}", _encoded(form))
         except ServerRefused as error:
             if error.code in NOT_OURS:
                 raise WorkerNotFound(worker_id) from error
             raise
-        return msgspec.json.decode(answer, type=WorkerAnswer)
+        return msgspec.json.decode(answer, type=WorkerRead)
 
 
 class RemoteCheckpoints:
@@ -170,23 +177,14 @@ class RemoteLeases:
         self._revisions: OrderedDict[tuple[str, int], Revision] = OrderedDict()
 
     async def claim(self, request: ClaimRequest, *, now: datetime, lease_until: datetime) -> Sequence[Leased]:
-        form = {
-            "worker_id": request.worker,
-            "request_id": str(request.id),
-            "kinds": sorted(request.kinds),
-            "queues": sorted(request.queues),
-            "capabilities": sorted(request.capabilities),
-            "limit": request.limit,
-            "wait_seconds": WAIT.total_seconds(),
-            "is_repeat": request.is_repeat,
-        }
+        form = claim_form(request, wait=WAIT)
         try:
             answer = await self._line.post("/v1/leases/claim", _encoded(form), patience=WAIT + PATIENCE)
         except ServerRefused as error:
             if error.code in NOT_OURS:  # The heartbeat sees to it.
                 raise StoreUnavailable(str(error)) from error
             raise
-        leases = msgspec.json.decode(answer, type=Claimed).leases
+        leases = msgspec.json.decode(answer, type=ClaimedRead).leases
         self._checkpoints.came_along = {
             claim.execution_id: Checkpoint(claim, document_of(one.checkpoint), None, one.started_at)
             for one in leases
@@ -202,7 +200,7 @@ class RemoteLeases:
             answer = await _unless_lost(self._line, "renew", _batch(self._worker, "leases", batch))
             if answer is not None:
                 renewed = msgspec.json.decode(answer, type=RenewAnswer).renewed
-                found += [Renewed(claim_of(one), one.command == "cancel") for one in renewed]
+                found += [Renewed(claim_of(one), one.command == CANCEL) for one in renewed]
         return found
 
     async def apply(self, decisions: Sequence[Decision], *, now: datetime) -> Sequence[Applied]:
@@ -238,8 +236,8 @@ async def _kept(
     worker: WorkerId,
     verb: str,
     noun: str,
-    items: Sequence[Form],
-    form_of: Callable[[Form], Mapping[str, Any]],
+    items: Sequence[Item],
+    form_of: Callable[[Item], Held],
 ) -> Sequence[Claim]:
     found: dict[Claim, None] = {}
     for batch in batches([_encoded(form_of(one)) for one in items]):

@@ -44,9 +44,9 @@ class Range:
 
 
 class Backfills:
-    def __init__(self, surroundings: ClientContext) -> None:
-        self._own = surroundings
-        self._backfills = surroundings.store.dags.backfills
+    def __init__(self, context: ClientContext) -> None:
+        self._context = context
+        self._backfills = context.store.dags.backfills
 
     # Making ------------------------------------------------------------------------------------------
 
@@ -55,7 +55,7 @@ class Backfills:
 
         Raises DagNotFound, and InvalidInput for a range that is wrong or has too many times.
         """
-        dag = await self._own.store.dags.get(self._own.tenant_id, dag_id)
+        dag = await self._context.store.dags.get(self._context.tenant_id, dag_id)
         return await self._plan(dag, span, existing)
 
     async def create(
@@ -64,16 +64,18 @@ class Backfills:
         """Raises what `preview` raises, BackfillOverlaps, IdempotencyConflict."""
         if terms.config is not None and not isinstance(terms.config.value, dict):
             raise InvalidInput("config", "must be an object.")
-        dag = await self._own.store.dags.get(self._own.tenant_id, dag_id)
+        dag = await self._context.store.dags.get(self._context.tenant_id, dag_id)
         plan = await self._plan(dag, span, terms.existing)
-        now = self._own.clock.now()
-        new = NewBackfill(BackfillId(self._own.ids.next(now)), self._own.tenant_id, dag.job.id, terms, plan)
+        now = self._context.clock.now()
+        new = NewBackfill(
+            BackfillId(self._context.ids.next(now)), self._context.tenant_id, dag.job.id, terms, plan
+        )
         backfill = await self._backfills.create(new, now=now, idempotency=idempotency)
         await self._go_on(dag.job.id, now=now)
         return await self.get(backfill.id)
 
     async def _plan(self, dag: Dag, span: Range, existing: Existing) -> BackfillPlan:
-        job, now = dag.job, self._own.clock.now()
+        job, now = dag.job, self._context.clock.now()
         schedule = job.definition.schedule
         first, last = bounds(schedule, span.start, span.end)
         if first > now:
@@ -94,7 +96,7 @@ class Backfills:
         found: dict[datetime, RunStatus] = {}
         while True:
             page = await self._backfills.past(
-                self._own.tenant_id, dag_id, first=first, last=last, limit=PAST_AT_ONCE
+                self._context.tenant_id, dag_id, first=first, last=last, limit=PAST_AT_ONCE
             )
             found |= page
             # The last time once more: some of its runs may not have been on this page.
@@ -106,7 +108,7 @@ class Backfills:
         name = job.definition.schedule.calendar
         if name is None:
             return frozenset()
-        calendars = await self._own.store.schedules.calendars({(job.tenant_id, name)})
+        calendars = await self._context.store.schedules.calendars({(job.tenant_id, name)})
         return frozenset().union(*(calendar.dates for calendar in calendars))
 
     # Acting ------------------------------------------------------------------------------------------
@@ -117,7 +119,7 @@ class Backfills:
 
     async def resume(self, backfill_id: BackfillId) -> Backfill:
         backfill = await self._act(backfill_id, BackfillAction.RESUME)
-        await self._go_on(backfill.dag_id, now=self._own.clock.now())
+        await self._go_on(backfill.dag_id, now=self._context.clock.now())
         return await self.get(backfill_id)
 
     async def cancel(self, backfill_id: BackfillId) -> Backfill:
@@ -125,8 +127,10 @@ class Backfills:
         await self._act(backfill_id, BackfillAction.CANCEL)
         live = await self._live(backfill_id)
         if live:
-            await self._own.store.executions.cancel(self._own.tenant_id, live, now=self._own.clock.now())
-            self._own.announce(Topic.CANCEL)
+            await self._context.store.executions.cancel(
+                self._context.tenant_id, live, now=self._context.clock.now()
+            )
+            self._context.announce(Topic.CANCEL)
         return await self.get(backfill_id)
 
     async def _live(self, backfill_id: BackfillId) -> Sequence[ExecutionId]:
@@ -139,19 +143,21 @@ class Backfills:
         return live
 
     async def _act(self, backfill_id: BackfillId, action: BackfillAction) -> Backfill:
-        return await self._backfills.act(self._own.tenant_id, backfill_id, action, now=self._own.clock.now())
+        return await self._backfills.act(
+            self._context.tenant_id, backfill_id, action, now=self._context.clock.now()
+        )
 
     async def _go_on(self, dag_id: JobId, *, now: datetime) -> None:
         """At once; else a conductor does it."""
         runs = await self._backfills.advance(now=now, limit=PAGE_LIMIT_DEFAULT, dag_ids=[dag_id])
-        await self._own.store.runs.start_now(runs, now=now, may_replace=False)
-        self._own.announce(Topic.WORK)
+        await self._context.store.runs.start_now(runs, now=now, may_replace=False)
+        self._context.announce(Topic.WORK)
 
     # Looking -----------------------------------------------------------------------------------------
 
     async def get(self, backfill_id: BackfillId) -> Backfill:
         """Raises BackfillNotFound."""
-        return await self._backfills.get(self._own.tenant_id, backfill_id)
+        return await self._backfills.get(self._context.tenant_id, backfill_id)
 
     async def times(
         self,
@@ -162,10 +168,10 @@ class Backfills:
     ) -> Sequence[BackfillTime]:
         """Oldest first. Raises BackfillNotFound."""
         await self.get(backfill_id)
-        return await self._backfills.times(self._own.tenant_id, backfill_id, limit=limit, after=after)
+        return await self._backfills.times(self._context.tenant_id, backfill_id, limit=limit, after=after)
 
     async def list(
         self, dag_id: JobId, *, limit: int = PAGE_LIMIT_DEFAULT, after: UUID | None = None
     ) -> Page[Backfill]:
         """Newest first."""
-        return await self._backfills.page(self._own.tenant_id, dag_id, limit=limit, after=after)
+        return await self._backfills.page(self._context.tenant_id, dag_id, limit=limit, after=after)

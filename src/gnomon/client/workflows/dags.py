@@ -47,27 +47,27 @@ class RevisionDiff:
 
 
 class Dags:
-    def __init__(self, surroundings: ClientContext) -> None:
-        self._own = surroundings
-        self._dags = surroundings.store.dags
-        self._changes = JobChanges(surroundings)
+    def __init__(self, context: ClientContext) -> None:
+        self._context = context
+        self._dags = context.store.dags
+        self._changes = JobChanges(context)
 
     # Writing -------------------------------------------------------------------------------------------
 
     async def check(self, document: object) -> tuple[WrittenDag, Plan]:
         """Raises InvalidInput or InvalidDag that names the task, the field and the reason. Keeps nothing."""
-        written, plan = checked(document, self._own.graph_limits, self._own.check)
-        (await admission(self._own, kinds_in(written))).check_dag(written)
+        written, plan = checked(document, self._context.graph_limits, self._context.check)
+        (await admission(self._context, kinds_in(written))).check_dag(written)
         return written, plan
 
     async def create(self, document: object, *, idempotency: Idempotency | None = None) -> Dag:
         """Raises what `check` raises, JobAlreadyExists, CalendarNotFound, IdempotencyConflict."""
         written, plan = await self.check(document)
         await self._check_calendar(written)
-        now, tenant_id = self._own.clock.now(), self._own.tenant_id
+        now, tenant_id = self._context.clock.now(), self._context.tenant_id
         course = course_of_new(written.schedule, now=now, seed=seed_of(tenant_id, written.name))
         job = NewJob(
-            JobId(self._own.ids.next(now)),
+            JobId(self._context.ids.next(now)),
             tenant_id,
             written.name,
             dag_definition(course.schedule),
@@ -76,7 +76,7 @@ class Dags:
         )
         dag = await self._dags.create(NewDag(job, _kept(document), plan), now=now, idempotency=idempotency)
         if dag.job.next_run_time is not None:
-            self._own.announce(Topic.SCHEDULE)
+            self._context.announce(Topic.SCHEDULE)
         return dag
 
     async def update(
@@ -96,7 +96,7 @@ class Dags:
         kept = _kept(document)
         dag = await self.get(dag_id)
         if version in (None, dag.job.version):
-            current = await self._dags.revision(self._own.tenant_id, dag_id, dag.revision)
+            current = await self._dags.revision(self._context.tenant_id, dag_id, dag.revision)
             if current.definition == kept:
                 return dag
         wish = JobWish(
@@ -148,8 +148,8 @@ class Dags:
     async def delete(self, dag_id: JobId, *, version: int | None = None) -> Dag:
         """Its name is free again, its history stays. Its runs are stopped."""
         dag = await self._act(dag_id, JobAction.DELETE, version)
-        await self._own.store.runs.stop_all(dag_id, now=self._own.clock.now(), limit=PAGE_LIMIT_MAX)
-        self._own.announce(Topic.CANCEL)
+        await self._context.store.runs.stop_all(dag_id, now=self._context.clock.now(), limit=PAGE_LIMIT_MAX)
+        self._context.announce(Topic.CANCEL)
         return dag
 
     async def _act(self, dag_id: JobId, action: JobAction, version: int | None) -> Dag:
@@ -169,17 +169,17 @@ class Dags:
         dag = await self.get(dag_id)
         if config is not None and not isinstance(config, dict):
             raise InvalidInput("config", f"must be an object, not {type(config).__name__}.")
-        return await begin_run(self._own, dag, config, idempotency=idempotency)
+        return await begin_run(self._context, dag, config, idempotency=idempotency)
 
     # Looking -------------------------------------------------------------------------------------------
 
     async def get(self, dag_id: JobId) -> Dag:
         """Raises DagNotFound. A deleted one can still be read."""
-        return await self._dags.get(self._own.tenant_id, dag_id)
+        return await self._dags.get(self._context.tenant_id, dag_id)
 
     async def named(self, name: str) -> Dag:
         """The live one of that name. Raises DagNotFound."""
-        return await self._dags.named(self._own.tenant_id, name)
+        return await self._dags.named(self._context.tenant_id, name)
 
     async def list(
         self,
@@ -193,7 +193,7 @@ class Dags:
     ) -> Page[Dag]:
         """Newest first."""
         return await self._dags.page(
-            self._own.tenant_id,
+            self._context.tenant_id,
             status=status,
             tag=tag,
             name_prefix=name_prefix,
@@ -205,14 +205,14 @@ class Dags:
     async def revision(self, dag: Dag, number: int | None = None) -> DagRevision:
         """The current one, or that of this number. Raises DagNotFound."""
         return await self._dags.revision(
-            self._own.tenant_id, dag.job.id, dag.revision if number is None else number
+            self._context.tenant_id, dag.job.id, dag.revision if number is None else number
         )
 
     async def revisions(
         self, dag_id: JobId, *, limit: int = PAGE_LIMIT_DEFAULT, before: int | None = None
     ) -> Sequence[DagRevision]:
         """Newest first."""
-        return await self._dags.revisions(self._own.tenant_id, dag_id, limit=limit, before=before)
+        return await self._dags.revisions(self._context.tenant_id, dag_id, limit=limit, before=before)
 
     async def diff(self, dag_id: JobId, *, old: int | None = None, new: int | None = None) -> RevisionDiff:
         """What changed between two revisions: from the one before to the current one, unless you say others.
@@ -228,7 +228,9 @@ class Dags:
 
     async def _check_calendar(self, written: WrittenDag) -> None:
         name = written.schedule.calendar
-        if name is not None and not await self._own.store.schedules.calendars({(self._own.tenant_id, name)}):
+        if name is not None and not await self._context.store.schedules.calendars(
+            {(self._context.tenant_id, name)}
+        ):
             raise CalendarNotFound(name)
 
 

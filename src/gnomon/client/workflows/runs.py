@@ -99,25 +99,25 @@ def _named(written: Task, run: TaskRun) -> NamedTask:
 
 
 class Runs:
-    def __init__(self, surroundings: ClientContext) -> None:
-        self._own = surroundings
-        self._runs = surroundings.store.runs
+    def __init__(self, context: ClientContext) -> None:
+        self._context = context
+        self._runs = context.store.runs
 
     # Looking -------------------------------------------------------------------------------------------
 
     async def get(self, run_id: RunId) -> Run:
         """Raises RunNotFound."""
-        return await self._runs.get(self._own.tenant_id, run_id)
+        return await self._runs.get(self._context.tenant_id, run_id)
 
     async def workflow(self, run: Run) -> Workflow:
         """What it runs: the revision that it is pinned to."""
-        return await workflow_of(self._own, run.dag_id, run.revision)
+        return await workflow_of(self._context, run.dag_id, run.revision)
 
     async def tasks(
         self, run: Run, *, limit: int = PAGE_LIMIT_DEFAULT, after: int = -1
     ) -> Sequence[NamedTask]:
         """In the order of the definition. Empty before the run begins."""
-        found = await self._runs.tasks(self._own.tenant_id, run.id, limit=limit, after=after)
+        found = await self._runs.tasks(self._context.tenant_id, run.id, limit=limit, after=after)
         written = (await self.workflow(run)).tasks if found else ()
         return [_named(written[one.task], one) for one in found]
 
@@ -128,7 +128,7 @@ class Runs:
             run = task.run
             wanted += [one.execution for one in run.items] or run.executions[:1]
         return await self._runs.brought(
-            self._own.tenant_id, wanted[:RESULTS_SHOWN_MAX], bytes_max=RESULT_SHOWN_BYTES_MAX
+            self._context.tenant_id, wanted[:RESULTS_SHOWN_MAX], bytes_max=RESULT_SHOWN_BYTES_MAX
         )
 
     # Acting --------------------------------------------------------------------------------------------
@@ -136,10 +136,10 @@ class Runs:
     async def cancel(self, run_id: RunId) -> Run:
         """End what waits, ask what runs to stop. Safe to repeat. Raises RunNotFound."""
         await self.get(run_id)
-        await self._own.store.executions.cancel(
-            self._own.tenant_id, [ExecutionId(run_id)], now=self._own.clock.now()
+        await self._context.store.executions.cancel(
+            self._context.tenant_id, [ExecutionId(run_id)], now=self._context.clock.now()
         )
-        self._own.announce(Topic.CANCEL)
+        self._context.announce(Topic.CANCEL)
         return await self.get(run_id)
 
     async def pause(self, run_id: RunId) -> Run:
@@ -190,21 +190,21 @@ class Runs:
         check_name(event, field="name")
         Document.of(correlation, field="correlation")
         kept = Document.of(data, field="data", bytes_max=RESULT_BYTES_MAX)
-        now = self._own.clock.now()
-        count = await self._runs.send(self._own.tenant_id, event, correlation, kept, now=now)
+        now = self._context.clock.now()
+        count = await self._runs.send(self._context.tenant_id, event, correlation, kept, now=now)
         if count:
-            self._own.announce(Topic.WORK)
+            self._context.announce(Topic.WORK)
         return count
 
     async def _repair(self, run_id: RunId, event: Repair) -> Run:
         """Raises IllegalTransition also if the workflow is gone."""
         run = await self.get(run_id)
-        await check_workflow_lives(self._own, run.dag_id, action=name_of(event))
+        await check_workflow_lives(self._context, run.dag_id, action=name_of(event))
         return await self._act(run_id, event)
 
     async def _act(self, run_id: RunId, event: Event) -> Run:
-        run = await self._runs.act(self._own.tenant_id, run_id, event, now=self._own.clock.now())
-        self._own.announce(Topic.WORK)
+        run = await self._runs.act(self._context.tenant_id, run_id, event, now=self._context.clock.now())
+        self._context.announce(Topic.WORK)
         return run
 
     async def _place(self, run_id: RunId, task: str) -> int:
@@ -230,7 +230,7 @@ class Runs:
         after: UUID | None = None,
     ) -> Page[Run]:
         """Newest first."""
-        return await self._runs.page(self._own.tenant_id, dag_id, status=status, limit=limit, after=after)
+        return await self._runs.page(self._context.tenant_id, dag_id, status=status, limit=limit, after=after)
 
 
 def _check_said(by: str, note: str) -> None:

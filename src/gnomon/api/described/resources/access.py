@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gnomon.api.described.call import Calls, Told
+from gnomon.api.described.call import CallDescription, Calls
 from gnomon.api.described.field import (
     Field,
     Fields,
@@ -74,7 +74,7 @@ FIELDS: Fields = {
     },
 }
 CALLS: Calls = {
-    "create_key": Told(
+    "create_key": CallDescription(
         "Make a key",
         bodies={
             "For a service that makes and runs jobs": {"name": "shop", "scopes": ["write"]},
@@ -85,10 +85,10 @@ CALLS: Calls = {
             },
         },
     ),
-    "list_keys": Told("List keys"),
-    "revoke_key": Told("Revoke a key", refusals=(LastAdminKey,)),
-    "get_tenant": Told("Get the tenant"),
-    "change_tenant": Told(
+    "list_keys": CallDescription("List keys"),
+    "revoke_key": CallDescription("Revoke a key", refusals=(LastAdminKey,)),
+    "get_tenant": CallDescription("Get the tenant"),
+    "change_tenant": CallDescription(
         "Change the tenant",
         bodies={"At most 500 at once": {"max_concurrent": 500}, "No limit": {"max_concurrent": None}},
     ),

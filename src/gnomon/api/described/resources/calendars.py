@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gnomon.api.described.call import Calls, Told
+from gnomon.api.described.call import CallDescription, Calls
 from gnomon.api.described.field import Field, Fields, many, name, parts, whole
 from gnomon.api.described.resources import recurring as often
 from gnomon.api.resources.calendars import (
@@ -47,11 +47,11 @@ FIELDS: Fields = {
     },
 }
 CALLS: Calls = {
-    "list_calendars": Told("List calendars"),
-    "get_calendar": Told(
+    "list_calendars": CallDescription("List calendars"),
+    "get_calendar": CallDescription(
         "Get a calendar", parameters={"name": NAME}, refusals=(CalendarNotFound,), tags=True
     ),
-    "put_calendar": Told(
+    "put_calendar": CallDescription(
         "Make or change a calendar",
         parameters={"name": NAME},
         bodies={"Two holidays": {"dates": ["2030-01-01", "2030-12-25"]}},
@@ -60,7 +60,7 @@ CALLS: Calls = {
         takes_version=True,
         tags=True,
     ),
-    "delete_calendar": Told(
+    "delete_calendar": CallDescription(
         "Delete a calendar",
         parameters={"name": NAME},
         refusals=(CalendarNotFound, CalendarInUse, VersionConflict),

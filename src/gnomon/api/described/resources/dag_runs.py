@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gnomon.api.described.call import Calls, Told
+from gnomon.api.described.call import CallDescription, Calls
 from gnomon.api.described.field import (
     BYTES_MAX,
     NUMBER_MAX,
@@ -223,46 +223,46 @@ _ACTS = (IllegalTransition,)
 _DECISION = {"Without a word": {}, "With a note": {"note": "seen and agreed"}}
 _RANGE = {"start": "2025-03-01", "end": "2025-03-07"}
 CALLS: Calls = {
-    "get_dag_run": Told("Get a run"),
-    "cancel_dag_run": Told("Cancel a run", refusals=_ACTS),
-    "pause_dag_run": Told("Pause a run", refusals=_ACTS),
-    "resume_dag_run": Told("Resume a run", refusals=_ACTS),
-    "rerun_dag_run": Told(
+    "get_dag_run": CallDescription("Get a run"),
+    "cancel_dag_run": CallDescription("Cancel a run", refusals=_ACTS),
+    "pause_dag_run": CallDescription("Pause a run", refusals=_ACTS),
+    "resume_dag_run": CallDescription("Resume a run", refusals=_ACTS),
+    "rerun_dag_run": CallDescription(
         "Rerun tasks of a run", bodies={"What failed": {}, "One task": {"tasks": ["load"]}}, refusals=_ACTS
     ),
-    "retry_task": Told("Retry a task", refusals=_ACTS),
-    "skip_task": Told("Skip a task", refusals=_ACTS),
-    "fail_task": Told("Let a task fail", refusals=_ACTS),
-    "succeed_task": Told(
+    "retry_task": CallDescription("Retry a task", refusals=_ACTS),
+    "skip_task": CallDescription("Skip a task", refusals=_ACTS),
+    "fail_task": CallDescription("Let a task fail", refusals=_ACTS),
+    "succeed_task": CallDescription(
         "Let a task succeed", bodies={"With a result": {"result": {"rows": 1204}}}, refusals=_ACTS
     ),
-    "approve_task": Told("Approve a task", bodies=_DECISION, refusals=_ACTS),
-    "reject_task": Told("Reject a task", bodies=_DECISION, refusals=_ACTS),
-    "send_event": Told(
+    "approve_task": CallDescription("Approve a task", bodies=_DECISION, refusals=_ACTS),
+    "reject_task": CallDescription("Reject a task", bodies=_DECISION, refusals=_ACTS),
+    "send_event": CallDescription(
         "Send an event to waiting tasks",
         bodies={
             "A file has arrived": {"name": "file.arrived", "correlation": "2026-03-28", "data": {"rows": 12}}
         },
     ),
-    "list_run_tasks": Told(
+    "list_run_tasks": CallDescription(
         "List the tasks of a run",
         parameters={"after": whole("`next_after` of the page before.", 49, -1, NUMBER_MAX)},
     ),
-    "preview_backfill": Told("Preview a backfill", bodies={"A week": _RANGE}),
-    "create_backfill": Told(
+    "preview_backfill": CallDescription("Preview a backfill", bodies={"A week": _RANGE}),
+    "create_backfill": CallDescription(
         "Make a backfill",
         bodies={"A week, two days at once": {**_RANGE, "concurrency": 2}},
         refusals=(IllegalTransition, BackfillOverlaps),
         takes_key=True,
         locates=True,
     ),
-    "list_backfills": Told("List the backfills of a workflow"),
-    "get_backfill": Told("Get a backfill"),
-    "list_backfill_runs": Told(
+    "list_backfills": CallDescription("List the backfills of a workflow"),
+    "get_backfill": CallDescription("Get a backfill"),
+    "list_backfill_runs": CallDescription(
         "List the times of a backfill, with their runs",
         parameters={"after": instant("`next_after` of the page before.", "2025-03-01T02:00:00Z")},
     ),
-    "pause_backfill": Told("Pause a backfill", refusals=_ACTS),
-    "resume_backfill": Told("Resume a backfill", refusals=_ACTS),
-    "cancel_backfill": Told("Cancel a backfill", refusals=_ACTS),
+    "pause_backfill": CallDescription("Pause a backfill", refusals=_ACTS),
+    "resume_backfill": CallDescription("Resume a backfill", refusals=_ACTS),
+    "cancel_backfill": CallDescription("Cancel a backfill", refusals=_ACTS),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gnomon.api.described.call import Calls, Told
+from gnomon.api.described.call import CallDescription, Calls
 from gnomon.api.described.field import (
     NUMBER_MAX,
     Fields,
@@ -189,32 +189,32 @@ FIELDS: Fields = {
 }
 _AGAIN = {"The newest revision": {}, "The revision that it had": {"revision": "original"}}
 CALLS: Calls = {
-    "list_executions": Told("List executions", parameters={"job_id": _OF_JOB, **often.PERIOD}),
-    "get_execution": Told("Get an execution"),
-    "list_attempts": Told("List the attempts of an execution"),
-    "cancel_execution": Told("Cancel an execution"),
-    "retry_execution": Told(
+    "list_executions": CallDescription("List executions", parameters={"job_id": _OF_JOB, **often.PERIOD}),
+    "get_execution": CallDescription("Get an execution"),
+    "list_attempts": CallDescription("List the attempts of an execution"),
+    "cancel_execution": CallDescription("Cancel an execution"),
+    "retry_execution": CallDescription(
         "Run an execution again", bodies=_AGAIN, refusals=(IllegalTransition, JobNotFound)
     ),
-    "explain_execution": Told("Explain why an execution does not run"),
-    "read_logs": Told("Read the log lines of an execution", parameters={"after": _AFTER}),
-    "follow_logs": Told(
+    "explain_execution": CallDescription("Explain why an execution does not run"),
+    "read_logs": CallDescription("Read the log lines of an execution", parameters={"after": _AFTER}),
+    "follow_logs": CallDescription(
         "Follow the log lines of an execution",
         parameters={"after": _AFTER},
         answer='event: line\nid: 1.2\ndata: {"position":"1.2","message":"1204 rows"}\n\n',
     ),
-    "list_dead_letters": Told("List dead letters", parameters={"job_id": _OF_JOB}),
-    "get_dead_letter": Told("Get a dead letter", refusals=(DeadLetterNotFound,)),
-    "redrive_one": Told(
+    "list_dead_letters": CallDescription("List dead letters", parameters={"job_id": _OF_JOB}),
+    "get_dead_letter": CallDescription("Get a dead letter", refusals=(DeadLetterNotFound,)),
+    "redrive_one": CallDescription(
         "Redrive a dead letter", bodies=_AGAIN, refusals=(DeadLetterNotFound, IllegalTransition, JobNotFound)
     ),
-    "redrive_many": Told(
+    "redrive_many": CallDescription(
         "Redrive dead letters",
         bodies={"All of them": {"all": True, "limit": 100}},
         refusals=(DeadLetterNotFound, IllegalTransition, JobNotFound),
     ),
-    "purge_one": Told("Forget a dead letter", refusals=(DeadLetterNotFound,)),
-    "purge_many": Told(
+    "purge_one": CallDescription("Forget a dead letter", refusals=(DeadLetterNotFound,)),
+    "purge_many": CallDescription(
         "Forget dead letters",
         bodies={"All of them": {"all": True}},
         refusals=(DeadLetterNotFound, JobNotFound),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gnomon.api.described.call import Calls, Refusal, Told
+from gnomon.api.described.call import CallDescription, Calls, Refusal
 from gnomon.api.described.field import (
     NUMBER_MAX,
     Fields,
@@ -213,8 +213,8 @@ _REPORT = {
 _WHEN = (InvalidCron, InvalidTimezone, InvalidDependency, JobNotFound, CalendarNotFound)
 
 
-def _act(summary: str, *more: Refusal) -> Told:
-    return Told(
+def _act(summary: str, *more: Refusal) -> CallDescription:
+    return CallDescription(
         summary,
         bodies=often.SEEN_BODIES,
         refusals=(IllegalTransition, JobFired, *more),
@@ -224,7 +224,7 @@ def _act(summary: str, *more: Refusal) -> Told:
 
 
 CALLS: Calls = {
-    "create_job": Told(
+    "create_job": CallDescription(
         "Make a job",
         bodies={
             "A call over HTTP on weekdays at nine": _REPORT,
@@ -248,13 +248,13 @@ CALLS: Calls = {
         tags=True,
         locates=True,
     ),
-    "create_jobs": Told(
+    "create_jobs": CallDescription(
         "Make many jobs",
         bodies={"Two jobs": {"jobs": [{**_REPORT, "name": "report-eu"}, {**_REPORT, "name": "report-us"}]}},
         refusals=(*_WHEN, *often.OF_KINDS, JobAlreadyExists),
         takes_key=True,
     ),
-    "list_jobs": Told(
+    "list_jobs": CallDescription(
         "List jobs",
         parameters={
             "status": _STATUS.but("Only jobs with this status. Without it, all but deleted ones."),
@@ -268,8 +268,8 @@ CALLS: Calls = {
             "next_run_after": instant("Only jobs that fire next after this instant.", often.EARLIER),
         },
     ),
-    "get_job": Told("Get a job", tags=True),
-    "update_job": Told(
+    "get_job": CallDescription("Get a job", tags=True),
+    "update_job": CallDescription(
         "Change a job",
         bodies={
             "Another time": {"cron": "30 8 * * MON-FRI", "version": 1},

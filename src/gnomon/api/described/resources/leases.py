@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gnomon.api.described.call import Calls, Told
+from gnomon.api.described.call import CallDescription, Calls
 from gnomon.api.described.field import (
     NUMBER_MAX,
     Fields,
@@ -25,7 +25,10 @@ from gnomon.api.described.resources import jobs
 from gnomon.api.described.resources import recurring as often
 from gnomon.api.described.resources.recurring import WORKER_ID
 from gnomon.api.described.resources.workers import ABLE, KINDS, LEASE_SECONDS, NOW, OWN, QUEUES
-from gnomon.api.forms.lease_forms import (
+from gnomon.api.forms.outcome_forms import OUTCOMES
+from gnomon.api.resources.leases import BATCH_MAX, LINES_MAX, WAIT_SECONDS_MAX
+from gnomon.client.remote.worker_protocol import (
+    CANCEL,
     CheckpointForm,
     CheckpointOne,
     Claimed,
@@ -44,8 +47,6 @@ from gnomon.api.forms.lease_forms import (
     RenewForm,
     Token,
 )
-from gnomon.api.forms.outcome_forms import OUTCOMES
-from gnomon.api.resources.leases import BATCH_MAX, CANCEL, LINES_MAX, WAIT_SECONDS_MAX
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.executions.records import LogLevel
 from gnomon.core.jobs.retry import BACKOFF_MAX
@@ -190,13 +191,15 @@ _ONE = {"execution_id": often.EXECUTION, "claim": 1}
 _WORKER = {"worker_id": "worker-a1"}
 _HOLDS = (*OWN, LeaseLost)
 CALLS: Calls = {
-    "claim": Told(
+    "claim": CallDescription(
         "Claim executions",
         bodies={"Up to eight": {**_WORKER, "request_id": often.REQUEST, "limit": 8, "wait_seconds": 10}},
         refusals=(*OWN, SchemaMismatch),
     ),
-    "renew": Told("Renew leases", bodies={"One lease": {**_WORKER, "leases": [_ONE]}}, refusals=_HOLDS),
-    "complete": Told(
+    "renew": CallDescription(
+        "Renew leases", bodies={"One lease": {**_WORKER, "leases": [_ONE]}}, refusals=_HOLDS
+    ),
+    "complete": CallDescription(
         "Complete executions",
         bodies={
             "One that succeeded": {
@@ -212,14 +215,14 @@ CALLS: Calls = {
         },
         refusals=_HOLDS,
     ),
-    "checkpoint": Told(
+    "checkpoint": CallDescription(
         "Keep checkpoints",
         bodies={
             "One checkpoint": {**_WORKER, "checkpoints": [{**_ONE, "state": {"page": 12}, "progress": 0.4}]}
         },
         refusals=_HOLDS,
     ),
-    "log": Told(
+    "log": CallDescription(
         "Keep log lines",
         bodies={
             "One line": {**_WORKER, "lines": [{**_ONE, "number": 1, "message": "1204 rows", "level": "INFO"}]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gnomon.api.described.call import Calls, Told
+from gnomon.api.described.call import CallDescription, Calls
 from gnomon.api.described.field import (
     Fields,
     flag,
@@ -90,7 +90,7 @@ FIELDS: Fields = {
     JobExplanation: {"job_id": often.JOB_ID, "reasons": _REASONS, "executions": _OF_TASKS},
 }
 CALLS: Calls = {
-    "trigger_job": Told(
+    "trigger_job": CallDescription(
         "Run a job",
         bodies={
             "Now": {},
@@ -103,13 +103,13 @@ CALLS: Calls = {
         refusals=(IllegalTransition,),
         takes_key=True,
     ),
-    "trigger_many": Told(
+    "trigger_many": CallDescription(
         "Run a job many times",
         bodies={"Two runs": {"executions": [{"input": {"page": 1}}, {"input": {"page": 2}}]}},
         refusals=(IllegalTransition,),
         takes_key=True,
     ),
-    "list_executions_of_job": Told("List the executions of a job", parameters=often.PERIOD),
-    "list_occurrences": Told("List the times of a job, and what became of each"),
-    "explain_job": Told("Explain why a job does not run"),
+    "list_executions_of_job": CallDescription("List the executions of a job", parameters=often.PERIOD),
+    "list_occurrences": CallDescription("List the times of a job, and what became of each"),
+    "explain_job": CallDescription("Explain why a job does not run"),
 }

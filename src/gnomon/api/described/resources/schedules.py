@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gnomon.api.described.call import Calls, Told
+from gnomon.api.described.call import CallDescription, Calls
 from gnomon.api.described.field import (
     Fields,
     Rows,
@@ -186,7 +186,7 @@ FIELDS: Fields = {
     Fires: {"fires": parts("The next times, in order.", up_to=PREVIEW_LIMIT_MAX)},
 }
 CALLS: Calls = {
-    "preview_schedule": Told(
+    "preview_schedule": CallDescription(
         "Preview a schedule",
         bodies={
             "Weekdays at nine in Berlin": {"cron": _CRON, "timezone": "Europe/Berlin", "limit": 5},
@@ -194,6 +194,8 @@ CALLS: Calls = {
         },
         refusals=(InvalidCron, InvalidTimezone, CalendarNotFound),
     ),
-    "preview_job": Told("Preview a job", parameters={"limit": LIMIT}, refusals=(CalendarNotFound,)),
+    "preview_job": CallDescription(
+        "Preview a job", parameters={"limit": LIMIT}, refusals=(CalendarNotFound,)
+    ),
 }
 FIRES = count("How often its schedule has fired.", 42)

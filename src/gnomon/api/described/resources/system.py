@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gnomon.api.described.call import Calls, Told
+from gnomon.api.described.call import CallDescription, Calls
 from gnomon.api.described.field import Fields, flag, many, part, text, uuid, word
 from gnomon.api.described.resources import recurring as often
 from gnomon.api.serving.failures import Envelope, ErrorBody
@@ -72,16 +72,16 @@ _SHOWN = (
     f'"type":"execution.completed","subject":"executions/{often.EXECUTION}"}}\n\n'
 )
 CALLS: Calls = {
-    "livez": Told("Is it alive?"),
-    "readyz": Told(
+    "livez": CallDescription("Is it alive?"),
+    "readyz": CallDescription(
         "Can it serve?", refusals=(SchedulerUnavailable, SchemaMismatch, StoreUnavailable, StoreRefused)
     ),
-    "version": Told("Get the version"),
-    "metrics": Told("Get metrics", answer="gnomon_queue_depth 12\n"),
-    "openapi": Told("Get the OpenAPI document", answer={"openapi": "3.1.0"}),
-    "docs": Told("Get the page about the API", answer="<!doctype html>..."),
-    "style": Told("Get the style of that page", answer="body { margin: 0; }"),
-    "stream_events": Told(
+    "version": CallDescription("Get the version"),
+    "metrics": CallDescription("Get metrics", answer="gnomon_queue_depth 12\n"),
+    "openapi": CallDescription("Get the OpenAPI document", answer={"openapi": "3.1.0"}),
+    "docs": CallDescription("Get the page about the API", answer="<!doctype html>..."),
+    "style": CallDescription("Get the style of that page", answer="body { margin: 0; }"),
+    "stream_events": CallDescription(
         "Follow events",
         parameters={
             "after": _AFTER,

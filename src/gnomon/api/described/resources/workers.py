@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gnomon.api.described.call import Calls, Told
+from gnomon.api.described.call import CallDescription, Calls
 from gnomon.api.described.field import (
     NUMBER_MAX,
     Fields,
@@ -22,7 +22,8 @@ from gnomon.api.described.field import (
 )
 from gnomon.api.described.resources import recurring as often
 from gnomon.api.described.resources.recurring import WORKER_ID
-from gnomon.api.resources.workers import DRAIN, Beat, Health, NewWorker, WorkerAnswer, WorkerPage
+from gnomon.api.resources.workers import Health, WorkerPage
+from gnomon.client.remote.worker_protocol import DRAIN, Beat, NewWorker, WorkerAnswer
 from gnomon.core.operations.workers import OFFERS_MAX, SLOTS_MAX, WorkerStatus
 from gnomon.core.values.document import NAME_LENGTH_MAX
 from gnomon.core.values.instants import MICROSECOND
@@ -90,21 +91,21 @@ FIELDS: Fields = {
 _WORKER = {"worker_id": "worker-a1"}
 OWN = (WorkerNotFound, WorkerOfAnotherKey)
 CALLS: Calls = {
-    "register_worker": Told(
+    "register_worker": CallDescription(
         "Register a worker",
         bodies={
             "For two kinds": {**_WORKER, "capacity": 8, "kinds": ["http", "script"], "hostname": "host-7"}
         },
         refusals=(WorkerNameTaken,),
     ),
-    "beat": Told(
+    "beat": CallDescription(
         "Send a heartbeat",
         bodies={"It lives": {}, "It takes nothing new": {"status": "draining"}},
         refusals=OWN,
     ),
-    "leave": Told("Say good-bye", bodies={"Without a word": {}}, refusals=OWN),
-    "list_workers": Told("List workers"),
-    "get_worker": Told("Get a worker"),
-    "drain_worker": Told("Drain a worker", refusals=(IllegalTransition,)),
-    "undrain_worker": Told("Undrain a worker", refusals=(IllegalTransition,)),
+    "leave": CallDescription("Say good-bye", bodies={"Without a word": {}}, refusals=OWN),
+    "list_workers": CallDescription("List workers"),
+    "get_worker": CallDescription("Get a worker"),
+    "drain_worker": CallDescription("Drain a worker", refusals=(IllegalTransition,)),
+    "undrain_worker": CallDescription("Undrain a worker", refusals=(IllegalTransition,)),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gnomon.api.described.call import Calls, Told
+from gnomon.api.described.call import CallDescription, Calls
 from gnomon.api.described.field import (
     NUMBER_MAX,
     Fields,
@@ -228,7 +228,7 @@ _WRITTEN = (InvalidDag, InvalidCron, InvalidTimezone, CalendarNotFound, JobAlrea
 _ACTS = (IllegalTransition, JobFired)
 _SIDE = whole("A revision, from 1.", 1, 1, NUMBER_MAX)
 CALLS: Calls = {
-    "create_dag": Told(
+    "create_dag": CallDescription(
         "Make a workflow",
         bodies={"Two tasks at two at night": _DEFINITION},
         refusals=(*_WRITTEN, *often.OF_KINDS),
@@ -236,7 +236,7 @@ CALLS: Calls = {
         tags=True,
         locates=True,
     ),
-    "list_dags": Told(
+    "list_dags": CallDescription(
         "List workflows",
         parameters={
             "status": word(
@@ -248,8 +248,8 @@ CALLS: Calls = {
             "tag": often.TAG.but("Only workflows with this tag."),
         },
     ),
-    "get_dag": Told("Get a workflow", tags=True),
-    "update_dag": Told(
+    "get_dag": CallDescription("Get a workflow", tags=True),
+    "update_dag": CallDescription(
         "Change a workflow",
         bodies={"At three": {**_DEFINITION, "cron_expression": "0 3 * * *"}},
         refusals=(*_WRITTEN, *often.OF_KINDS, *_ACTS),
@@ -257,33 +257,33 @@ CALLS: Calls = {
         takes_version=True,
         tags=True,
     ),
-    "delete_dag": Told("Delete a workflow", refusals=_ACTS, takes_version=True, tags=True),
-    "pause_dag": Told(
+    "delete_dag": CallDescription("Delete a workflow", refusals=_ACTS, takes_version=True, tags=True),
+    "pause_dag": CallDescription(
         "Pause a workflow", bodies=often.SEEN_BODIES, refusals=_ACTS, takes_version=True, tags=True
     ),
-    "resume_dag": Told(
+    "resume_dag": CallDescription(
         "Resume a workflow",
         bodies=often.SEEN_BODIES,
         refusals=(*_ACTS, CalendarNotFound),
         takes_version=True,
         tags=True,
     ),
-    "trigger_dag": Told(
+    "trigger_dag": CallDescription(
         "Run a workflow",
         bodies={"As it is": {}, "With another configuration": {"config": {"day": "tuesday"}}},
         refusals=(IllegalTransition,),
         takes_key=True,
     ),
-    "list_dag_runs": Told(
+    "list_dag_runs": CallDescription(
         "List the runs of a workflow",
         parameters={"status": word("Only runs with this status.", "RUNNING", RunStatus)},
     ),
-    "list_dag_revisions": Told("List the revisions of a workflow"),
-    "get_dag_revision": Told(
+    "list_dag_revisions": CallDescription("List the revisions of a workflow"),
+    "get_dag_revision": CallDescription(
         "Get a revision of a workflow",
         parameters={"revision": text("Its number.", "1", pattern="^[0-9]{1,9}$")},
     ),
-    "diff_dag_revisions": Told(
+    "diff_dag_revisions": CallDescription(
         "Compare two revisions of a workflow",
         parameters={
             "from": _SIDE.but("The older revision. Default: the one before `to`."),

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from gnomon.cli.output.narration import LINES_MAX, WINDOW, Nameless, Teller, telling
+from gnomon.cli.output.narration import LINES_MAX, WINDOW, Nameless, Narrator, narrated
 from gnomon.client import Client
 from gnomon.client.context import ClientContext
 from gnomon.client.workflows.places import TaskLookup
@@ -45,7 +45,7 @@ def lines(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
 
 async def test_lines_name_the_job(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
     ada = rig.worker(done)
-    async with telling(ada.telemetry, rig.store.jobs, rig.clock):
+    async with narrated(ada.telemetry, rig.store.jobs, rig.clock):
         job = await rig.job(Definition(kind="test"), name="mails")  # Nobody has told its name yet.
         await rig.enqueue(job)
         await ada.work()
@@ -62,7 +62,7 @@ async def test_lines_about_a_task_of_a_workflow_name_the_task(
 
     ada = rig.worker(speaks)
     tasks: list[JSON] = [{"name": "load", "kind": "test"}]
-    async with telling(ada.telemetry, rig.store.jobs, rig.clock, tasks=TaskLookup(rig.store)):
+    async with narrated(ada.telemetry, rig.store.jobs, rig.clock, tasks=TaskLookup(rig.store)):
         client = Client(ClientContext(rig.store, rig.clock, rig.ids))
         dag = await client.dags.create({"name": "flow", "tasks": tasks})
         await client.dags.trigger(dag.job.id)
@@ -85,7 +85,7 @@ async def test_a_store_that_is_away_at_the_start_costs_no_more_than_time(
 
     ada = rig.worker(done)
     job = await rig.job(Definition(kind="test"), name="mails")
-    async with telling(ada.telemetry, AwayAtTheStart(), rig.clock):
+    async with narrated(ada.telemetry, AwayAtTheStart(), rig.clock):
         await rig.enqueue(job)
         await ada.work()
 
@@ -100,7 +100,7 @@ async def test_a_failure_is_a_warning_and_the_last_one_an_error(
 
     ada = rig.worker(fails)
     job = await rig.job(Definition(kind="test", retry=RetryPolicy(max_attempts=2, jitter=0)), name="import")
-    async with telling(ada.telemetry, rig.store.jobs, rig.clock):
+    async with narrated(ada.telemetry, rig.store.jobs, rig.clock):
         await rig.enqueue(job)
         await ada.work()
         rig.clock.advance(timedelta(hours=1))
@@ -115,7 +115,7 @@ async def test_a_failure_is_a_warning_and_the_last_one_an_error(
 
 async def test_what_is_too_much_to_say_is_counted(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
     job = await rig.job(Definition(kind="test"), name="mails")
-    async with telling(rig.telemetry, rig.store.jobs, rig.clock):
+    async with narrated(rig.telemetry, rig.store.jobs, rig.clock):
         for _ in range(LINES_MAX + 7):
             rig.telemetry.tell_of_job(What.FIRED, job.tenant_id, job.id, at=rig.clock.now())
 
@@ -125,15 +125,15 @@ async def test_what_is_too_much_to_say_is_counted(rig: Rig, caplog: pytest.LogCa
 
 async def test_a_new_window_is_told_one_by_one_again(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
     job = await rig.job(Definition(kind="test"), name="mails")
-    teller = Teller(rig.store.jobs, rig.clock)
-    rig.telemetry.listeners.append(teller.hear)
-    await teller.learn()
+    narrator = Narrator(rig.store.jobs, rig.clock)
+    rig.telemetry.listeners.append(narrator.hear)
+    await narrator.learn()
 
     for _ in range(2):
         for _ in range(LINES_MAX + 1):
             rig.telemetry.tell_of_job(What.FIRED, job.tenant_id, job.id, at=rig.clock.now())
         rig.clock.advance(WINDOW)
-        await teller.step()
+        await narrator.step()
 
     assert len(lines(caplog)) == 2 * (LINES_MAX + 1)
 
@@ -145,7 +145,7 @@ async def test_a_line_of_user_code_says_whose_it_is(rig: Rig, caplog: pytest.Log
 
     ada = rig.worker(speaks)
     job = await rig.job(Definition(kind="test"), name="mails")
-    async with telling(ada.telemetry, rig.store.jobs, rig.clock):
+    async with narrated(ada.telemetry, rig.store.jobs, rig.clock):
         run = await rig.enqueue(job)
         await ada.work()
 
