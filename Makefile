@@ -4,13 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-
-# Debian ships Python without the part of it that makes a virtual environment. Root can mend that.
-HAS_VENV := $(PYTHON) -c 'import venv, ensurepip' 2>/dev/null
-INSTALL_VENV := echo "Installing python3-venv." && apt-get update -qq \
-	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv
+READY := development
 
 # Some tests need PgBouncer, libfaketime or curl, which no Python package carries. Root fetches them; without, those
 # tests are skipped. RUNLEVEL keeps Debian from starting PgBouncer as a service.
@@ -19,12 +13,12 @@ HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n
 INSTALL_TOOLS := timeout 120 sh -c "apt-get update -qq \
 	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime curl"
 
-.PHONY: help up test check sim sim-exam bench campaign fuzz siege api-kills power-cuts docs lock clean tools
+.PHONY: help up test check sim sim-exam bench campaign fuzz siege api-kills power-cuts docs lock clean tools runtime development
 
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-up: $(READY) ## Set up and run Gnomon on its embedded default, with sample jobs to watch. Ctrl-C drains and ends.
+up: runtime ## Set up and run Gnomon on its embedded default, with sample jobs to watch. Ctrl-C drains and ends.
 	@mkdir -p .gnomon
 	@GNOMON_DATA_FOLDER=.gnomon $(BIN)/gnomon up --demo
 
@@ -80,20 +74,19 @@ power-cuts: $(READY) ## Cut the power under an SQLite file, CUTS=200 times.
 docs: $(READY) ## Check the documentation: links, headings, code blocks.
 	$(BIN)/python -m pytest tests/house -q -k docs
 
-lock: $(READY) ## Pin the requirement files anew, with hashes and without a registry host (needs uv).
-	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/runtime.txt
-	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/dev.txt
+COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q
+
+lock: ## Pin the requirement files anew, with hashes and without a registry host (needs uv).
+	$(COMPILE) pyproject.toml -o requirements/runtime.txt
+	$(COMPILE) pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	$(COMPILE) --group build -c requirements/dev.txt -o requirements/build.txt
 
 clean: ## Remove what the other verbs made.
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(READY): requirements/dev.txt pyproject.toml
+# What the verbs above run in. A PYTHON that was chosen replaces an environment of another one.
+runtime development:
 	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON). Gnomon needs Python 3.11 or newer; set PYTHON=... to choose one." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gnomon needs Python 3.11 or newer; set PYTHON=... to choose one.")'
-	@$(HAS_VENV) || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(INSTALL_VENV) && $(HAS_VENV); } \
-		|| { echo "Python has no venv module. On Debian, run as root: apt-get install python3-venv" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) --require-hashes -r requirements/dev.txt
-	$(PIP) --no-deps --no-build-isolation --editable .
-	@touch $@
+	@$(PYTHON) requirements/install.py $@ --into $(VENV) $(if $(filter file,$(origin PYTHON)),,--only-this-python)

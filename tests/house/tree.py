@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "src/gnomon"
-NOT_OURS = {".git", ".venv", ".bench", "__pycache__", ".hypothesis", "node_modules", "dist", "build"}
+NOT_OURS = {".git", ".bench", "__pycache__", ".hypothesis", "node_modules", "dist", "build"}
 
 # Each layer may import itself and the ones before it.
 # The proof stands left of the core: it cannot share a mistake with what it judges.
@@ -52,10 +52,15 @@ class Source:
 def files(root: Path) -> Iterator[Path]:
     """Every file of the checkout that we wrote, in a stable order."""
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in NOT_OURS and not name.endswith("_cache"))
+        folders[:] = sorted(name for name in folders if not _is_made(name))
         for name in sorted(names):
-            if name not in NOT_OURS:  # In a worktree, .git is a file.
+            if not _is_made(name):  # In a worktree, .git is a file.
                 yield Path(folder) / name
+
+
+def _is_made(name: str) -> bool:
+    """Environments may stand side by side, such as .venv-3.13."""
+    return name in NOT_OURS or name.startswith(".venv") or name.endswith("_cache")
 
 
 def text_files(root: Path) -> Iterator[tuple[str, str]]:
