@@ -49,7 +49,7 @@ sim-exam: $(READY) ## Plant bugs into copies of the product; each must be caught
 	@$(BIN)/python -m tests.sim.exam --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1) $(if $(JOBS),--jobs $(JOBS)) \
 		$(if $(ONLY),--only $(ONLY))
 
-bench: $(READY) ## Run a benchmark: make bench BENCH=api|cron|dag|store|drain|remote-drain|latency|fire|idle|checker [JSON=1] [AGAINST=commit TURNS=3].
+bench: $(READY) ## Run a benchmark: make bench BENCH=api|cron|dag|store|drain|remote-drain|latency|fire|idle|checker|newcomer [JSON=1] [AGAINST=commit TURNS=3].
 	@$(BIN)/python -m benchmarks $(BENCH) $(if $(JSON),--json) $(if $(AGAINST),--against $(AGAINST)) $(if $(TURNS),--turns $(TURNS))
 
 MINUTES ?= 5

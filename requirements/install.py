@@ -52,6 +52,9 @@ folders = [pathlib.Path(ensurepip.__file__).parent / "_bundled", sysconfig.get_c
 print(*[wheel for folder in folders if folder for wheel in pathlib.Path(folder).glob("pip-*.whl")][:1])
 """
 
+# Some packages are for other systems: their line says which.
+PIN = re.compile(r"^([\w.-]+)==[^;\n]*$", re.MULTILINE)
+
 LOOK_SECONDS = 0.2
 LINE_SECONDS = 5.0  # Between two lines where there is no terminal to draw on.
 BAR_WIDTH = 24
@@ -211,7 +214,7 @@ class Installer:
     def _install(self, file: str, *options: str) -> None:
         """The file names all packages with their hashes, so there is nothing to resolve."""
         path = REQUIREMENTS / file
-        names = {_normal(name) for name in re.findall(r"^([\w.-]+)==", path.read_text("utf-8"), re.MULTILINE)}
+        names = {_normal(name) for name in PIN.findall(path.read_text(encoding="utf-8"))}
         title = f"Installing {len(names)} packages of requirements/{file}"
         self._pip(title, *options, "--no-deps", "--require-hashes", "--requirement", str(path), names=names)
 
