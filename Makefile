@@ -13,7 +13,7 @@ HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n
 INSTALL_TOOLS := timeout 120 sh -c "apt-get update -qq \
 	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime curl"
 
-.PHONY: help up test check sim sim-exam bench campaign fuzz siege api-kills power-cuts docs lock clean tools runtime development
+.PHONY: help up test check sim sim-exam bench campaign fuzz siege api-kills power-cuts docs dist lock clean tools runtime development
 
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +75,12 @@ docs: $(READY) ## Check the documentation: links, headings, code blocks.
 	$(BIN)/python -m pytest tests/house -q -k docs
 
 COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q
+
+# The same commit gives the same bytes, wherever and whenever it is built.
+dist: $(READY) ## Build sdist and wheel into dist/, byte for byte the same for the same commit.
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} $(BIN)/python -m hatchling build -d dist -t sdist -t wheel
+	@cd dist && sha256sum *
 
 lock: ## Pin the requirement files anew, with hashes and without a registry host (needs uv).
 	$(COMPILE) pyproject.toml -o requirements/runtime.txt
