@@ -12,9 +12,12 @@ In another terminal, look at the workflow, and run it for a day. The first termi
 
 from __future__ import annotations
 
-from gnomon import Context, Gnomon
+import logging
+
+from gnomon import Gnomon
 
 app = Gnomon()
+logger = logging.getLogger(__name__)
 
 
 @app.job()
@@ -28,13 +31,13 @@ def sales(shop: str, day: str) -> int:
 
 
 @app.job()
-def add_up(amounts: list[int], day: str, context: Context) -> int:
-    context.log.info("sales of %s: %d", day, sum(amounts))
+def add_up(amounts: list[int], day: str) -> int:
+    logger.info("sales of %s: %d", day, sum(amounts))
     return sum(amounts)
 
 
 @app.dag
-def sales_of_a_day(day: str = "2026-01-01"):
+def sales_of_a_day(day: str = "2026-01-01") -> None:
     shops = open_shops(day)
     amounts = sales.map(shops, day=day)  # One execution for each shop, in parallel.
     add_up(amounts, day)  # After all of them, with their results in the order of the shops.
