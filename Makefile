@@ -13,7 +13,7 @@ HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n
 INSTALL_TOOLS := timeout 120 sh -c "apt-get update -qq \
 	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime curl"
 
-.PHONY: help up test check sim sim-exam bench campaign fuzz siege api-kills power-cuts docs dist lock clean tools runtime development
+.PHONY: help up test check sim sim-exam bench campaign fuzz siege api-kills power-cuts docs dist workflows lock clean tools runtime development
 
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,17 @@ docs: $(READY) ## Check the documentation: links, headings, code blocks.
 
 COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q
 
+LINTERS := .venv-workflows
+ACTIONLINT := $(LINTERS)/bin/actionlint
+workflows: $(READY) ## Check the workflows of GitHub with zizmor, and with actionlint where that can be fetched.
+	@$(PYTHON) requirements/install.py workflows --into $(LINTERS)
+	$(LINTERS)/bin/zizmor --offline --persona pedantic .github
+	@test -x $(ACTIONLINT) || { echo "Fetching actionlint. Its package is at the index, the program itself at GitHub." && \
+		$(BIN)/python -m pip --python $(LINTERS)/bin/python install --quiet --require-hashes \
+			--requirement requirements/actionlint.txt > $(LINTERS)/actionlint.log 2>&1; } || true
+	@if test -x $(ACTIONLINT); then $(ACTIONLINT) -verbose; \
+		else echo "actionlint cannot be fetched from here; see $(LINTERS)/actionlint.log. CI has it." >&2; test -z "$$CI"; fi
+
 # The same commit gives the same bytes, wherever and whenever it is built.
 dist: $(READY) ## Build sdist and wheel into dist/, byte for byte the same for the same commit.
 	rm -rf dist
@@ -86,9 +97,11 @@ lock: ## Pin the requirement files anew, with hashes and without a registry host
 	$(COMPILE) pyproject.toml -o requirements/runtime.txt
 	$(COMPILE) pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
 	$(COMPILE) --group build -c requirements/dev.txt -o requirements/build.txt
+	$(COMPILE) --group workflows -o requirements/workflows.txt
+	$(COMPILE) --group actionlint -o requirements/actionlint.txt
 
 clean: ## Remove what the other verbs made.
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LINTERS) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # What the verbs above run in. A PYTHON that was chosen replaces an environment of another one.

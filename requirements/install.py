@@ -1,4 +1,4 @@
-"""`python requirements/install.py runtime|development`: the environment that `make` runs everything in.
+"""`python requirements/install.py runtime|development|workflows`: the environments that `make` works in.
 
 The environment is made in steps: an empty one, the packages of runtime.txt, the checkout itself, the packages
 of dev.txt. Each step leaves a stamp that says from what it was made. If a step was interrupted, or its file
@@ -36,10 +36,12 @@ STEPS = {
     "runtime": ("requirements/runtime.txt",),
     "project": ("pyproject.toml", "requirements/build.txt"),
     "development": ("requirements/dev.txt",),
+    "workflows": ("requirements/workflows.txt",),
 }
 SETS = {
     "runtime": ("environment", "runtime", "project"),
     "development": ("environment", "runtime", "project", "development"),
+    "workflows": ("environment", "workflows"),  # In an environment of their own.
 }
 REPEATABLE = {"project"}  # Replaces what it did before, and so needs no new environment.
 BEGUN = "begun"
@@ -211,11 +213,14 @@ class Installer:
         self.run("Installing pip", [self._environment.python, "-m", "ensurepip", "--default-pip"])
         self._install("dev.txt")
 
+    def workflows(self) -> None:
+        self._install("workflows.txt")
+
     def _install(self, file: str, *options: str) -> None:
         """The file names all packages with their hashes, so there is nothing to resolve."""
         path = REQUIREMENTS / file
         names = {_normal(name) for name in PIN.findall(path.read_text(encoding="utf-8"))}
-        title = f"Installing {len(names)} packages of requirements/{file}"
+        title = f"Installing {len(names)} package{'s' * (len(names) > 1)} of requirements/{file}"
         self._pip(title, *options, "--no-deps", "--require-hashes", "--requirement", str(path), names=names)
 
     def _pip(self, title: str, *words: str, names: Collection[str] = (), beside: Path | None = None) -> None:

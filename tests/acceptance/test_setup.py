@@ -123,7 +123,7 @@ def checkout(tmp_path: Path) -> Checkout:
 
 def test_up_brings_the_runtime_set_alone_and_test_adds_what_is_missing(checkout: Checkout) -> None:
     said = checkout.install("runtime")
-    assert "Installing 1 packages of requirements/runtime.txt" in said
+    assert "Installing 1 package of requirements/runtime.txt" in said
     assert checkout.packages() == {"engine": "1", "small": "1"}
     assert checkout.install("runtime") == ""
 
@@ -162,7 +162,7 @@ def test_an_interrupted_install_is_done_again(checkout: Checkout) -> None:
 
 def test_an_install_that_fails_says_why(checkout: Checkout) -> None:
     said = checkout.install("runtime", exit_code=1, PIP_FIND_LINKS=str(checkout.folder))
-    assert "Installing 1 packages of requirements/runtime.txt failed (exit code 1)" in said
+    assert "Installing 1 package of requirements/runtime.txt failed (exit code 1)" in said
     assert "No matching distribution found for engine==1" in said
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-import tomllib
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
-from typing import Any
 
 from tests.house.conftest import Plant
-from tests.house.tree import PACKAGE, ROOT, imports, must_be_empty, sources
+from tests.house.tree import PACKAGE, ROOT, imports, must_be_empty, project, sources
 
 PIN = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
 NAME = re.compile(r"[\w.-]+")
@@ -82,11 +80,6 @@ def different_pins(root: Path) -> list[str]:
 
 def pins(root: Path, file: str) -> dict[str, str]:
     return dict(PIN.findall((root / "requirements" / file).read_text(encoding="utf-8")))
-
-
-def project(root: Path) -> dict[str, Any]:
-    table: dict[str, Any] = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return table
 
 
 def normal(name: str) -> str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 import os
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "src/gnomon"
@@ -70,6 +72,12 @@ def text_files(root: Path) -> Iterator[tuple[str, str]]:
             yield str(path.relative_to(root)), path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue
+
+
+def project(root: Path) -> dict[str, Any]:
+    """What pyproject.toml says of the distribution."""
+    table: dict[str, Any] = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return table
 
 
 def sources(root: Path, *, under: str = PACKAGE) -> Iterator[Source]:
