@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+from gnomon import __version__
 from tests.house.conftest import Plant
 from tests.house.tree import PACKAGE, ROOT, imports, must_be_empty, project, sources
 
 PIN = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
+SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 NAME = re.compile(r"[\w.-]+")
 
 # Declared, and imported by nothing in the package.
@@ -30,6 +32,18 @@ def test_packages_that_are_declared_are_imported() -> None:
 
 def test_requirement_files_pin_one_version_of_a_package() -> None:
     must_be_empty(different_pins(ROOT))
+
+
+def test_the_version_has_a_dated_heading_in_the_changelog() -> None:
+    must_be_empty(missing_from_the_changelog(ROOT, __version__))
+
+
+def test_a_version_without_a_heading_is_found(plant: Plant) -> None:
+    root = plant("CHANGELOG.md", "# Changelog\n\n## [0.1.0] - 2026-11-19\n\n### Added\n")
+    assert missing_from_the_changelog(root, "0.1.0") == [
+        "CHANGELOG.md: the first section is not [Unreleased]: changes of the next release go there."
+    ]
+    assert len(missing_from_the_changelog(root, "0.2.0")) == 2
 
 
 def test_an_undeclared_and_an_unused_package_are_found(plant: Plant) -> None:
@@ -76,6 +90,20 @@ def different_pins(root: Path) -> list[str]:
         for name, version in pins(root, file).items()
         if development.get(name) != version
     ]
+
+
+def missing_from_the_changelog(root: Path, version: str) -> list[str]:
+    sections = SECTION.findall((root / "CHANGELOG.md").read_text(encoding="utf-8"))
+    found = []
+    if not sections or sections[0] != "[Unreleased]":
+        found.append(
+            "CHANGELOG.md: the first section is not [Unreleased]: changes of the next release go there."
+        )
+    if not any(re.fullmatch(rf"\[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d", one) for one in sections):
+        found.append(
+            f"CHANGELOG.md: no section [{version}] with a date, which is the version of the package."
+        )
+    return found
 
 
 def pins(root: Path, file: str) -> dict[str, str]:
