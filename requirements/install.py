@@ -90,10 +90,12 @@ class Environment:
         return self.folder / "installed.json"
 
     def is_ours(self) -> bool:
-        """Whether it may be removed: not a link to one that others share, not a folder of something else."""
+        """Whether it may be removed: not a link to what others share, nor what somebody else made."""
         if self.folder.is_symlink():
             return False
-        return not self.folder.exists() or (self.folder / "pyvenv.cfg").exists() or self._stamps.exists()
+        before = self.folder / ".ready"  # The stamp of checkouts from before 0.1.0.
+        is_there = self.folder.exists() and any(self.folder.iterdir())
+        return not is_there or self._stamps.exists() or before.exists()
 
     def stamps(self) -> dict[str, str]:
         try:
@@ -116,9 +118,9 @@ class Environment:
             return None
         return said.stdout.strip()
 
-    def wanted(self, interpreter: str | None) -> dict[str, str]:
+    def wanted(self, asked: str, interpreter: str) -> dict[str, str]:
         """The stamps of a complete environment. They name its folder: one that was moved is broken."""
-        stamps = {step: _fingerprint(ROOT / place for place in places) for step, places in STEPS.items()}
+        stamps = {step: _fingerprint(ROOT / place for place in STEPS[step]) for step in SETS[asked]}
         return stamps | {"environment": f"{interpreter} in {self.folder}"}
 
     def packages(self) -> set[str]:
@@ -324,10 +326,10 @@ def install(asked: str, environment: Environment, screen: Screen, *, only_this_p
     """Make what is missing of the set that is asked for. Whether anything was."""
     present = environment.version()
     interpreter = sys.version if present is None or only_this_python else present
-    wanted = environment.wanted(interpreter)
+    wanted = environment.wanted(asked, interpreter)
     steps = what_to_do(asked, {} if present is None else environment.stamps(), wanted)
     if "environment" in steps:
-        wanted = environment.wanted(sys.version)
+        wanted = environment.wanted(asked, sys.version)
     with tempfile.TemporaryDirectory() as tools:
         installer = Installer(environment, screen, Path(tools))
         for step in steps:
