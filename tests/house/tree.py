@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import ast
 import os
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "src/gnomon"
 PROOF = "proof"  # Beside the package: nobody installs it.
-NOT_OURS = {".git", ".venv", ".bench", "__pycache__", ".hypothesis", "node_modules", "dist", "build"}
+NOT_OURS = {".git", ".bench", "__pycache__", ".hypothesis", "node_modules", "dist", "build"}
 
 # Each layer may import itself and the ones before it.
 LAYERS = [
@@ -53,10 +55,15 @@ class Source:
 def files(root: Path) -> Iterator[Path]:
     """Every file of the checkout that we wrote, in a stable order."""
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in NOT_OURS and not name.endswith("_cache"))
+        folders[:] = sorted(name for name in folders if not _is_made(name))
         for name in sorted(names):
-            if name not in NOT_OURS:  # In a worktree, .git is a file.
+            if not _is_made(name):  # In a worktree, .git is a file.
                 yield Path(folder) / name
+
+
+def _is_made(name: str) -> bool:
+    """Environments may stand side by side, such as .venv-3.13."""
+    return name in NOT_OURS or name.startswith(".venv") or name.endswith("_cache")
 
 
 def text_files(root: Path) -> Iterator[tuple[str, str]]:
@@ -66,6 +73,12 @@ def text_files(root: Path) -> Iterator[tuple[str, str]]:
             yield str(path.relative_to(root)), path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue
+
+
+def project(root: Path) -> dict[str, Any]:
+    """What pyproject.toml says of the distribution."""
+    table: dict[str, Any] = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return table
 
 
 def sources(root: Path, *, under: str = PACKAGE) -> Iterator[Source]:

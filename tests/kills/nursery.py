@@ -24,7 +24,7 @@ from typing import Any, Self
 ROOT = Path(__file__).parents[2]
 LOG = "nodes.log"
 # What a node imports only when it starts.
-LATE = ("gnomon.app.processes.serving", "anyio._backends._asyncio", "typer._adapters")
+LATE = ("gnomon.app.processes.serving", "anyio._backends._asyncio")
 ENVIRONMENT = {
     "GNOMON_API_SUBMISSIONS_PER_MINUTE": "off",
     "GNOMON_API_QUERIES_PER_MINUTE": "off",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import click
 import pytest
+import typer
+from typer.core import TyperCommand
 
 from gnomon.cli.session.names import dag_names, job_names
 from tests.acceptance.cli.conftest import Desk
@@ -26,7 +27,7 @@ def test_names_are_completed_and_guessed_and_a_workflow_is_waited_for(
 
     for name, value in {"SERVER": desk.url, "KEY": desk.key}.items():
         monkeypatch.setenv(f"GNOMON_{name}", value)
-    context = click.Context(click.Command("show"))
+    context = typer.Context(TyperCommand("show"))
     assert job_names(context, "nightly-n") == ["nightly-names"]
     assert dag_names(context, "nightly-f") == ["nightly-flow"]
     monkeypatch.setenv("GNOMON_SERVER", "http://127.0.0.1:9")
@@ -56,7 +57,7 @@ def test_a_name_that_a_shell_would_not_take_as_it_is_is_never_proposed(
         desk("job", "create", name, "--kind", "dummy", "--payload", "{}")
     for name, value in {"SERVER": desk.url, "KEY": desk.key}.items():
         monkeypatch.setenv(f"GNOMON_{name}", value)
-    context = click.Context(click.Command("show"))
+    context = typer.Context(TyperCommand("show"))
     assert job_names(context, "quirky") == ["quirky:ünï"]
     assert job_names(context, "quirky-$") == []
 

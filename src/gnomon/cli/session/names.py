@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 
-import click
+import typer
 
 from gnomon.cli.session.options import chosen
 from gnomon.cli.session.profiles import address_of
@@ -22,7 +22,7 @@ _ASKED = ("server", "key", "profile")
 # The shell puts a proposal into the line as it is. Any other name would be words, a pattern or a command.
 _PLAIN = re.compile(r"\w[\w@%+=:,./-]*")
 
-Completion = Callable[[click.Context, str], list[str]]
+Completion = Callable[[typer.Context, str], list[str]]
 
 
 def name_filter(text: str | None) -> dict[str, str | None]:
@@ -66,7 +66,7 @@ def with_guess(error: GnomonError, guess: str | None) -> GnomonError:
 def completion_of(path: str, noun: str, field: str) -> Completion:
     """For the shell. Without a server or a key there are no proposals, and no words."""
 
-    def proposals(ctx: click.Context, incomplete: str) -> list[str]:
+    def proposals(ctx: typer.Context, incomplete: str) -> list[str]:
         try:
             settings, _ = chosen(**{name: ctx.params.get(name) for name in _ASKED})
             with Server(address_of(settings), pauses=(), seconds_max=COMPLETION_SECONDS) as server:
@@ -92,5 +92,5 @@ calendar_names = completion_of("/v1/calendars", "calendars", "name")
 worker_names = completion_of("/v1/workers", "workers", "worker_id")
 
 
-def job_and_dag_names(ctx: click.Context, incomplete: str) -> list[str]:
+def job_and_dag_names(ctx: typer.Context, incomplete: str) -> list[str]:
     return job_names(ctx, incomplete) + dag_names(ctx, incomplete)
