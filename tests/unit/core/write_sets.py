@@ -13,12 +13,12 @@ from gnomon.core.jobs.job import JobId
 from gnomon.core.runs.decisions import after as run_after
 from gnomon.core.runs.events import Approve, Changes, Ended, RerunFailed, Started, State
 from gnomon.core.runs.state import RunState, TaskState, TaskStatus, born
-from gnomon.core.runs.write_set import ClaimWith, Step, VersionedRun
+from gnomon.core.runs.write_set import Step, VersionedRun, WorkerClaim
 from gnomon.core.workflows.workflow import Plan
 from tests.unit.core.builders import HOUR, JOB_ID, NOON, leased
 
 BOOM = Failed(Failure("ValueError", "boom"))
-CLAIM = ClaimWith(
+CLAIM = WorkerClaim(
     ClaimRequest(UUID(int=9), WorkerId("ada"), frozenset({"dummy"}), limit=5), NOON, NOON + HOUR
 )
 Rows = dict[int, TaskState]

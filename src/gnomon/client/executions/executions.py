@@ -31,13 +31,7 @@ from gnomon.core.values.document import Document
 from gnomon.core.values.idempotency import Idempotency
 from gnomon.core.values.instants import check_duration, check_instant
 from gnomon.core.values.limits import PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, check_batch
-from gnomon.errors import (
-    DeadLetterNotFound,
-    ExecutionNotFound,
-    IllegalTransition,
-    InvalidInput,
-    RunNotFound,
-)
+from gnomon.errors import DeadLetterNotFound, ExecutionNotFound, IllegalTransition, InvalidInput, RunNotFound
 from gnomon.store.databases.database import Session
 from gnomon.store.databases.hints import Topic
 from gnomon.store.queue.enqueue import enqueue_within
@@ -294,8 +288,8 @@ class Executions:
         with self._context.ends.listening(execution_id) as wakeup:
             for pause in pauses():
                 found = await self.get(execution_id)
-                left = None if until is None else timedelta(seconds=until - loop.time())
-                if found.status.is_final or (left is not None and left <= timedelta(0)):
+                left = pause if until is None else timedelta(seconds=until - loop.time())
+                if found.status.is_final or left <= timedelta(0):
                     return found
-                await wakeup.wait(pause if left is None else min(pause, left))
+                await wakeup.wait(min(pause, left))
         raise AssertionError("pauses never end")

@@ -81,7 +81,7 @@ class Step(NamedTuple):
         return msgspec.structs.replace(run, state=state, version=run.version + 1, moved_at=now)
 
 
-class ClaimWith(NamedTuple):
+class WorkerClaim(NamedTuple):
     """What a worker claims with its ends. `now` is when it asked, which may be before `WriteSet.now`."""
 
     request: ClaimRequest
@@ -99,7 +99,7 @@ class WriteSet:
     now: datetime
     decisions: Sequence[Decision] = ()
     steps: Sequence[Step] = ()
-    claim: ClaimWith | None = None
+    claim: WorkerClaim | None = None
 
     @property
     def is_about_tasks(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Protocol
 from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import AttemptOutcome
 from gnomon.core.executions.lease import Claim, ClaimRequest
-from gnomon.core.runs.write_set import ClaimWith, WriteSet
+from gnomon.core.runs.write_set import WorkerClaim, WriteSet
 from gnomon.store.databases.database import Database, Rows
 from gnomon.store.databases.rows import is_possible
 from gnomon.store.jobs.revisions import Revisions
@@ -29,7 +29,7 @@ class EndTasks(Protocol):
     """See TaskEnds."""
 
     async def __call__(
-        self, decisions: Sequence[Decision], *, now: datetime, claim: ClaimWith | None = None
+        self, decisions: Sequence[Decision], *, now: datetime, claim: WorkerClaim | None = None
     ) -> Written: ...
 
 
@@ -47,7 +47,7 @@ class ExecutionEnds:
     async def apply_and_claim(
         self, decisions: Sequence[Decision], request: ClaimRequest, *, now: datetime, lease_until: datetime
     ) -> Handover:
-        claim = ClaimWith(request, now, lease_until)
+        claim = WorkerClaim(request, now, lease_until)
         answers, written = await self._apply(decisions, claim, now=now)
         leased = await self.revisions.claimed(written.claimed, Hold(request.worker, now, lease_until))
         return Handover(answers, leased or None, written.may_be_more)
@@ -57,7 +57,7 @@ class ExecutionEnds:
         return {claim: AttemptOutcome(outcome) for claim, outcome in found.items()}
 
     async def _apply(
-        self, decisions: Sequence[Decision], claim: ClaimWith | None, *, now: datetime
+        self, decisions: Sequence[Decision], claim: WorkerClaim | None, *, now: datetime
     ) -> tuple[Sequence[Applied], Written]:
         first = _first(decisions)
         tasks = [one for one in first if one.in_run]

@@ -9,14 +9,14 @@ from datetime import datetime
 from gnomon.core.access.tenants import DEFAULT_TENANT, TenantId
 from gnomon.core.executions.lease import ClaimRequest
 from gnomon.core.jobs.job import PRIORITIES, Definition
-from gnomon.core.runs.write_set import ClaimWith
+from gnomon.core.runs.write_set import WorkerClaim
 from gnomon.store.databases.database import Database, Row, Rows, Session
 from gnomon.store.databases.rows import FIRST_ID
 from gnomon.store.queue.claimer import SCAN, Claimer, Scanned
 from gnomon.store.queue.lanes import Turn
 
 
-def with_ends(claimer: Claimer, claim: ClaimWith) -> ClaimWithEnds:
+def with_ends(claimer: Claimer, claim: WorkerClaim) -> ClaimWithEnds:
     assert not claim.request.is_counted, "a claim with ends counts nothing"
     turn, *_ = claimer.turns(claim.request)
     # A tenant with a limit is claimed from under a lock that comes before all others, so not here.

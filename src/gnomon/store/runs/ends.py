@@ -12,7 +12,7 @@ from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.executions.lease import Claim
 from gnomon.core.runs.events import Ended
 from gnomon.core.runs.state import ENDS, RunStatus
-from gnomon.core.runs.write_set import ClaimWith, WriteSet
+from gnomon.core.runs.write_set import WorkerClaim, WriteSet
 from gnomon.store.databases.database import Rows
 from gnomon.store.queue.claimed import ids_of
 from gnomon.store.runs.progress import Happened, Progress
@@ -29,7 +29,7 @@ class Member(NamedTuple):
     item: int | None
 
 
-async def end_tasks(progress: Progress, decisions: Sequence[Decision], claim: ClaimWith | None) -> Written:
+async def end_tasks(progress: Progress, decisions: Sequence[Decision], claim: WorkerClaim | None) -> Written:
     members = await _lock_runs_of(progress, sorted(one.claim for one in decisions))
     # Not before what happened to the runs until they were locked.
     write_set = WriteSet(progress.now, decisions)

@@ -17,7 +17,7 @@ from gnomon.core.executions.decisions import Decision, are_plain_endings
 from gnomon.core.runs.decisions import after, touched
 from gnomon.core.runs.events import Changes, Ended, State
 from gnomon.core.runs.order import not_before
-from gnomon.core.runs.write_set import ClaimWith, Step, WriteSet
+from gnomon.core.runs.write_set import Step, WorkerClaim, WriteSet
 from gnomon.core.workflows.workflow import Execute, Plan
 from gnomon.store.runs.memory import Remembered, RunMemory
 from gnomon.store.workflows.plans import Plans
@@ -39,7 +39,12 @@ class Recalled(NamedTuple):
 
 
 def recall(
-    memory: RunMemory, plans: Plans, decisions: Sequence[Decision], claim: ClaimWith | None, *, now: datetime
+    memory: RunMemory,
+    plans: Plans,
+    decisions: Sequence[Decision],
+    claim: WorkerClaim | None,
+    *,
+    now: datetime,
 ) -> Recalled | None:
     """None if all of them take the locks of their runs."""
     if not are_plain_endings(decisions):

@@ -12,7 +12,7 @@ from typing import Protocol
 from uuid import UUID
 
 from gnomon.core.executions.decisions import Decision
-from gnomon.core.runs.write_set import ClaimWith
+from gnomon.core.runs.write_set import WorkerClaim
 from gnomon.errors import StoreUnavailable
 from gnomon.store.databases.database import Database, Rows, UniqueViolation
 from gnomon.store.databases.rows import FIRST_ID
@@ -50,7 +50,7 @@ class TaskEnds:
     follow: Follow
 
     async def apply(
-        self, decisions: Sequence[Decision], *, now: datetime, claim: ClaimWith | None = None
+        self, decisions: Sequence[Decision], *, now: datetime, claim: WorkerClaim | None = None
     ) -> Written:
         """What `apply` of executions does, for tasks of runs: what follows them goes on with it.
 
@@ -94,7 +94,12 @@ class TaskEnds:
         return await self._with_aftermath(written, aftermath, now=now)
 
     async def _write_under_locks(
-        self, decisions: Sequence[Decision], claim: ClaimWith | None, *, now: datetime, gives_up: bool = False
+        self,
+        decisions: Sequence[Decision],
+        claim: WorkerClaim | None,
+        *,
+        now: datetime,
+        gives_up: bool = False,
     ) -> Written:
         """`gives_up`: the runs come to their end, and the ends are accepted."""
         async with self.progress([], now=now) as progress:

@@ -1,4 +1,6 @@
-"""WHAT IS DECIDED, WRITTEN. In comes a `WriteSet` of the core, out goes `Written`: what became of it.
+"""The one writer of what the core decides.
+
+In: a `WriteSet`. Out: `Written`, what became of it.
 
 Read `assemblies` first: it picks the statement for a write set. `batches` and `chain_step` make its values.
 `writer` runs it and reads the answer. `run_steps` writes what runs do under their locks, which takes several

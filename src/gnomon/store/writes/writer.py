@@ -7,7 +7,7 @@ from typing import assert_never
 
 from gnomon.core.access.tenants import TenantId
 from gnomon.core.executions.lease import Claim
-from gnomon.core.runs.write_set import ClaimWith, WriteSet
+from gnomon.core.runs.write_set import WorkerClaim, WriteSet
 from gnomon.core.workflows.workflow import Execute
 from gnomon.store.databases.database import Database, Row, Rows, Session, again_after_deadlock
 from gnomon.store.queue.claimed import ids_of
@@ -48,7 +48,7 @@ class Writer:
             case _:
                 assert_never(assembly)
 
-    def sees_all_of(self, claim: ClaimWith, tenants: Iterable[TenantId]) -> bool:
+    def sees_all_of(self, claim: WorkerClaim, tenants: Iterable[TenantId]) -> bool:
         """Whether this claim looks at all that an end of these may have made room for."""
         return with_ends(self._claimer, claim).sees_all_of(tenants)
 
