@@ -7,6 +7,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from msgspec.structs import replace as with_
 
 from gnomon.core.executions.lifecycle import Cancelled, LeaseExpired, Outcome, Released, Succeeded
 from gnomon.core.runs.events import Approve, Ended, RerunFailed
@@ -47,8 +48,8 @@ def test_a_task_that_the_next_one_follows_is_a_step_of_a_chain() -> None:
     assert alone.is_step_of_chain
     assert [(one.run.version, release.task) for one, release in alone.releases] == [(3, 1)]
     # Without a claim, the worker does not go on with it; two ends are a batch.
-    assert not replace(alone, claim=None).is_step_of_chain
-    assert not replace(alone, decisions=[*alone.decisions, decided(Succeeded(), 2)]).is_step_of_chain
+    assert not with_(alone, claim=None).is_step_of_chain
+    assert not with_(alone, decisions=[*alone.decisions, decided(Succeeded(), 2)]).is_step_of_chain
 
 
 def test_a_task_that_several_or_a_person_follow_is_no_step_of_a_chain() -> None:

@@ -7,7 +7,6 @@ written, print it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -89,8 +88,7 @@ class WorkerClaim(NamedTuple):
     lease_until: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class WriteSet:
+class WriteSet(msgspec.Struct, frozen=True):
     """`decisions` are about executions in workers' hands: all of them tasks of runs, or none of them.
 
     `steps` are what runs do, one for each run.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from gnomon.core.access.tenants import DEFAULT_TENANT, TenantId
 from gnomon.core.executions.lease import ClaimRequest
@@ -38,8 +38,7 @@ def nothing_scanned(database: Database, *, now: datetime) -> Scanned:
     return ((Rows("scan", SCAN, ()),) if database.dead_rows_linger else ()), values
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimWithEnds:
+class ClaimWithEnds(NamedTuple):
     claimer: Claimer
     request: ClaimRequest
     turn: Turn

@@ -99,20 +99,18 @@ def _task_row(run_id: UUID, task: int, state: TaskState) -> tuple[object, ...]:
 
 
 def task_rows(run_id: UUID, tasks: Mapping[int, TaskState]) -> Rows:
-    return _task_batch(_task_row(run_id, task, state) for task, state in tasks.items())
+    rows = [_task_row(run_id, task, state) for task, state in tasks.items()]
+    return Rows("task_row", _TASK, rows, _UNIFORM_TASK)
 
 
 def moved_tasks(steps: Iterable[Step]) -> Rows:
-    return _task_batch(
+    rows = [
         _task_row(step.run.id, task, state)
         for step in steps
         if step.moves
         for task, state in step.changes.tasks.items()
-    )
-
-
-def _task_batch(rows: Iterable[tuple[object, ...]]) -> Rows:
-    return Rows("task_row", _TASK, list(rows), _UNIFORM_TASK)
+    ]
+    return Rows("task_row", _TASK, rows, _UNIFORM_TASK)
 
 
 def run_columns(state: RunState, *, now: datetime) -> dict[str, Any]:
@@ -189,22 +187,20 @@ def repaired_tasks(steps: Iterable[Step]) -> Rows:
 
 def released(write_set: WriteSet) -> list[ReleasedRow]:
     """Executions, in the order of the definition or of the items: so are they claimed."""
-    return [
-        row
-        for step, release in write_set.releases
-        if isinstance(step.plan.task(release.task).work, Execute)
-        for row in _executions(step.run, step.changes, release, now=write_set.now)
-    ]
+    found: list[ReleasedRow] = []
+    for step in write_set.steps:
+        for release in step.changes.releases:
+            if isinstance(step.plan.task(release.task).work, Execute):
+                found += _executions(step.run, step.changes, release, now=write_set.now)
+    return found
 
 
-def _executions(
-    run: VersionedRun, changes: Changes, release: Release, *, now: datetime
-) -> Iterator[ReleasedRow]:
+def _executions(run: VersionedRun, changes: Changes, release: Release, *, now: datetime) -> list[ReleasedRow]:
     revision = task_revision(run.base, release.task)
     waits_for = WaitsFor.APPROVAL if changes.is_held else None
     items = [(None, release.payload)] if release.items is None else enumerate(release.items)
-    for item, payload in items:
-        yield ReleasedRow(
+    return [
+        ReleasedRow(
             id_of(run, release, item, now=now),
             run.tenant_id,
             run.dag_id,
@@ -218,6 +214,8 @@ def _executions(
             waits_for,
             run.priority,
         )
+        for item, payload in items
+    ]
 
 
 def id_of(run: VersionedRun, release: Release, item: int | None, *, now: datetime) -> UUID:

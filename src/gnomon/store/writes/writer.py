@@ -103,7 +103,8 @@ def _lane_of_next(write_set: WriteSet, claim: ClaimWithEnds) -> int | None:
     """Of what follows, if the worker may have it without a look at the queue."""
     if not write_set.is_step_of_chain:
         return None
-    [(step, release)] = write_set.releases
+    [step] = write_set.steps
+    [release] = step.changes.releases
     work = step.plan.task(release.task).work
     assert isinstance(work, Execute)
     return claim.lane_without_a_look(step.run.tenant_id, work.definition)
