@@ -59,7 +59,7 @@ PIN = re.compile(r"^([\w.-]+)==[^;\n]*$", re.MULTILINE)
 
 LOOK_SECONDS = 0.2
 LINE_SECONDS = 5.0  # Between two lines where there is no terminal to draw on.
-BAR_WIDTH = 24
+BAR_WIDTH = 20
 LOG_LINES = 15  # Of a failed command, on the screen; the rest is in the file of log.
 
 
@@ -159,7 +159,7 @@ class Screen:
         if self.is_terminal:
             filled = round(BAR_WIDTH * done / total) if total else 0
             bar = f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] " if total else ""
-            line = f"{bar}{title}, {seconds:.0f} s"
+            line = f"{bar}{seconds:2.0f} s  {title}"
             print(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}", end="", flush=True)
         elif time.monotonic() - self._told_at >= LINE_SECONDS:
             self._told_at = time.monotonic()

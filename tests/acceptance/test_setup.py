@@ -11,6 +11,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
@@ -71,13 +72,15 @@ class Checkout:
         path = self.folder / "requirements" / f"{file}.txt"
         path.write_text((path.read_text() if add else "") + line)
 
-    def start(self, asked: str, *words: str, **variables: str) -> subprocess.Popen[str]:
+    def start(
+        self, asked: str, *words: str, stdout: int = subprocess.PIPE, **variables: str
+    ) -> subprocess.Popen[str]:
         local = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels)}
         return subprocess.Popen(
             [sys.executable, "requirements/install.py", asked, *words],
             cwd=self.folder,
             env={**_without_pip(os.environ), **local, **variables},
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
@@ -89,9 +92,26 @@ class Checkout:
         assert process.returncode == exit_code, said
         return said
 
+    def install_at_a_terminal(self, asked: str) -> str:
+        ours, theirs = os.openpty()
+        process = self.start(asked, stdout=theirs)
+        os.close(theirs)
+        said = _all_of(ours)
+        assert process.wait(SECONDS_MAX) == 0, said
+        return said
+
     def packages(self) -> dict[str, str]:
         infos = self.environment.glob("lib/python*/site-packages/*.dist-info")
         return dict(sorted(info.stem.split("-")[:2] for info in infos))
+
+
+def _all_of(terminal: int) -> str:
+    said = b""
+    with suppress(OSError):  # Which says that the other side has closed it.
+        while part := os.read(terminal, 4096):
+            said += part
+    os.close(terminal)
+    return said.decode()
 
 
 def _without_pip(variables: Mapping[str, str]) -> dict[str, str]:
@@ -122,10 +142,11 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 def test_up_brings_the_runtime_set_alone_and_test_adds_what_is_missing(checkout: Checkout) -> None:
-    said = checkout.install("runtime")
-    assert "Installing 1 package of requirements/runtime.txt" in said
+    said = checkout.install_at_a_terminal("runtime")
+    assert "[....................]  0 s  Installing 1 package of requirements/runtime.txt" in said
+    assert "The program is .venv/bin/gnomon. Next:" in said
     assert checkout.packages() == {"engine": "1", "small": "1"}
-    assert checkout.install("runtime") == ""
+    assert checkout.install_at_a_terminal("runtime") == ""
 
     (kept,) = checkout.environment.glob("lib/python*/site-packages/engine.py")
     before = kept.stat()
