@@ -221,9 +221,8 @@ class Executions:
         self, execution_ids: Sequence[ExecutionId]
     ) -> Mapping[ExecutionId, ExecutionStatus]:
         """The status of each afterwards. Those that do not exist are missing from the answer."""
-        found = await self._executions.cancel(
-            self._context.tenant_id, execution_ids, now=self._context.clock.now()
-        )
+        now = self._context.clock.now()
+        found = await self._executions.cancel(self._context.tenant_id, execution_ids, now=now)
         if ExecutionStatus.RUNNING in found.values():
             self._context.announce(Topic.CANCEL)
         for execution_id, status in found.items():
@@ -235,9 +234,8 @@ class Executions:
 
     async def get(self, execution_id: ExecutionId) -> Execution:
         """Raises ExecutionNotFound."""
-        return await self._executions.get(
-            self._context.tenant_id, execution_id, now=self._context.clock.now()
-        )
+        now = self._context.clock.now()
+        return await self._executions.get(self._context.tenant_id, execution_id, now=now)
 
     async def list(
         self,
