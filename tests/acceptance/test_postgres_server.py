@@ -15,7 +15,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from tests.conftest import BUNDLED, SERVERS, MakeDatabase
+from tests.conftest import BUNDLED, EACH_SERVER, SERVERS, MakeDatabase
 from tests.postgres import PostgresFailed, PostgresServer, bundled_server, installed_servers
 
 ROOT = Path(__file__).parents[2]
@@ -94,7 +94,7 @@ async def test_a_database_can_be_copied_from_a_template(
         await copy.close()
 
 
-@pytest.mark.parametrize("name", SERVERS)
+@pytest.mark.parametrize("name", EACH_SERVER)
 async def test_committed_rows_survive_a_fast_and_an_immediate_restart(name: str) -> None:
     with PostgresServer(SERVERS[name]) as server:
         await run(server.dsn(), "CREATE TABLE notes (body text)")

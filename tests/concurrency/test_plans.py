@@ -149,6 +149,7 @@ async def load(url: str, sample: JobId) -> None:
         await connection.close()
 
 
+@pytest.mark.thorough("With a million rows in each big table, no verb reads one of them whole")
 async def test_no_verb_reads_a_million_rows_whole(million: tuple[SqlStore, Overheard, str]) -> None:
     store, overheard, url = million
     overheard.calls.clear()

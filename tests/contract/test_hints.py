@@ -11,7 +11,7 @@ import pytest
 from gnomon.app import open_hints
 from gnomon.store.databases.hints import Hints, LocalHints, Topic
 from gnomon.store.databases.postgres_hints import QUIET, Outgoing
-from tests.conftest import SERVERS, MakeDatabase, StartServer
+from tests.conftest import EACH_SERVER, MakeDatabase, StartServer
 from tests.postgres import free_port
 
 PATIENCE_SECONDS = 20
@@ -54,7 +54,7 @@ async def opened() -> AsyncIterator[Callable[[str], Hints]]:
         await hints.close()
 
 
-@pytest.fixture(params=["sqlite", *SERVERS])
+@pytest.fixture(params=["sqlite", *EACH_SERVER])
 async def hints(
     request: pytest.FixtureRequest,
     postgres: StartServer,

@@ -28,7 +28,7 @@ from gnomon.errors import (
 from gnomon.store.operations import upkeep
 from gnomon.store.protocols.operations import Forgotten
 from gnomon.store.protocols.store import Store
-from tests.conftest import SERVERS
+from tests.conftest import EACH_SERVER
 from tests.contract.conftest import SQLITE, FindGround, Ground
 from tests.contract.given import (
     ADA,
@@ -63,7 +63,7 @@ POLICY = RetentionPolicy(
 Verb = Callable[[UUID | None], Awaitable[Forgotten]]
 
 
-@pytest.fixture(params=[SQLITE, *SERVERS])
+@pytest.fixture(params=[SQLITE, *EACH_SERVER])
 def real_ground(request: pytest.FixtureRequest, ground: FindGround) -> Ground:
     """For what the model keeps no time of. Not async: a ground is prepared by a loop of its own."""
     return ground(request.param)

@@ -7,6 +7,8 @@ import random
 import time
 from datetime import datetime, timedelta
 
+import pytest
+
 from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.jobs.job import Definition, JobId
@@ -35,6 +37,7 @@ async def enqueue_some(system: Running, job_id: JobId) -> list[ExecutionId]:
     return [one.id for one in asked]
 
 
+@pytest.mark.thorough("Two hundred drains under load claim nothing late and charge no attempt")
 async def test_two_hundred_drains_charge_nobody_and_claim_nothing_late(url: str) -> None:  # noqa: F811
     told: dict[str, datetime] = {}
     asked: list[ExecutionId] = []
