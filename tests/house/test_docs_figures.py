@@ -120,8 +120,8 @@ def said_in(root: Path, figure: Figure) -> float:
     pattern = re.escape(before) + NUMBER + re.escape(after)
     found = re.search(pattern.replace(r"\ ", r"\s+"), " ".join(read(root, figure.page).split()))
     assert found, f"{figure.page}: it does not say {figure.said!r} any more. Mend the page, or the row here."
-    number = WORDS.get(found["number"])
-    number = float(found["number"].replace(",", "")) if number is None else number
+    in_words = WORDS.get(found["number"])
+    number = float(found["number"].replace(",", "")) if in_words is None else in_words
     return round(number * UNITS.get(found["unit"], 1), 6)
 
 

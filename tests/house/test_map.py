@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import httpx
 
@@ -156,7 +156,10 @@ async def office() -> AsyncIterator[tuple[Inline, httpx.AsyncClient]]:
             version="test",
         )
         key = await run.client.keys.create("test", ["admin"])
-        transport, headers = httpx.ASGITransport(application(api)), {"Authorization": f"Bearer {key.text}"}
+        transport, headers = (
+            httpx.ASGITransport(cast("Any", application(api))),
+            {"Authorization": f"Bearer {key.text}"},
+        )
         async with httpx.AsyncClient(
             transport=transport, base_url="http://gnomon.test", headers=headers
         ) as http:

@@ -6,18 +6,16 @@ import os
 import subprocess
 import sys
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-import gnomon
-import proof
 from proof.simulator.judging.judge import judge, uncovered
 from proof.simulator.judging.many_worlds import Tally, judged
 from proof.simulator.scenarios.scenario import read_scenario, write_scenario
 from proof.simulator.seeds.profiles import PROFILES, STARTS, draw
+from tests.code_seed import seed_of_this_code
 
 REGRESSIONS = sorted((Path(__file__).parent / "regressions").glob("*.json"))
 # Simulated hours with fresh seeds: a quarter of a minute on two cores. Sixty take two minutes.
@@ -49,15 +47,6 @@ def judge_fresh_seeds(hours: float) -> Tally:
         assert not one.wrong, "\n".join([how, *map(str, one.wrong[:10])])
 
     return tally
-
-
-def seed_of_this_code() -> int:
-    """Fresh with every change of the product or its proof, and the same wherever the code is the same."""
-    code = sha256()
-    for package in (gnomon, proof):
-        for path in sorted(Path(str(package.__file__)).parent.rglob("*.py")):
-            code.update(path.read_bytes())
-    return int.from_bytes(code.digest()[:4]) >> 1
 
 
 @pytest.mark.parametrize("place", REGRESSIONS, ids=lambda place: place.stem)

@@ -6,8 +6,8 @@ import click
 import pytest
 
 from gnomon.cli.session.names import dag_names, job_names
+from tests.acceptance.cli.completion import offered
 from tests.acceptance.cli.conftest import Desk
-from tests.acceptance.cli.test_live import offered
 
 FLOW = """
 name: nightly-flow

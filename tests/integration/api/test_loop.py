@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import httpx
@@ -134,7 +134,7 @@ async def node(
     async with desk_for(office.api, office.announce, partial(open_store, url, rescan=timedelta(0))) as desk:
         await office.http.aclose()
         office.http = httpx.AsyncClient(
-            transport=httpx.ASGITransport(application(office.api, desk=desk)),
+            transport=httpx.ASGITransport(cast("Any", application(office.api, desk=desk))),
             base_url=BASE,
             headers=await office.key("admin"),
             timeout=None,

@@ -31,7 +31,9 @@ def app() -> Gnomon:
 
 
 def job(app: Gnomon, name: str) -> JobFunction[Any, Any, Any]:
-    return app.jobs[name]
+    found = app.jobs[name]
+    assert isinstance(found, JobFunction)
+    return found
 
 
 async def test_a_result_comes_back_as_its_type(app: Gnomon) -> None:
