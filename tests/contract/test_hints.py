@@ -228,9 +228,13 @@ async def test_without_a_server_announcing_and_listening_are_quiet_and_closing_i
 
 
 async def test_after_the_end_nothing_happens_any_more(hints: Hints) -> None:
+    ear = Ear()
     await hints.close()
-    hints.listen(Ear())
+    hints.listen(ear)
     hints.announce(Topic.WORK)
+    await asyncio.sleep(0)
+
+    assert ear.heard.empty()
 
 
 async def test_behind_a_transaction_pooler_hints_stay_in_the_process(
