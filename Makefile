@@ -13,7 +13,7 @@ HAS_TOOLS := test -n "$$(PATH=$$PATH:/usr/sbin command -v pgbouncer)" && test -n
 INSTALL_TOOLS := timeout 120 sh -c "apt-get update -qq \
 	&& RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer faketime curl"
 
-.PHONY: help up test check sim judge sim-exam bench campaign fuzz siege api-kills power-cuts docs docs-picture dist workflows lock clean tools runtime development
+.PHONY: help up test test-all check sim judge sim-exam bench campaign fuzz siege api-kills power-cuts docs docs-picture dist workflows lock clean tools runtime development
 
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,8 +29,13 @@ SCRATCH := $(shell test -w /dev/shm && test "$$(df --output=avail -k /dev/shm | 
 # tests wait: for a lease to run out, for a process to start. CORES=0 runs all of them in one process.
 ON_CORES := --numprocesses $(if $(CORES),$(CORES),$(shell echo $$(($$(nproc) + 1)))) --maxprocesses 4 --dist worksteal
 
-test: check tools ## Set up, check, and run every test, on SQLite and on a real PostgreSQL [CORES=0].
-	TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m pytest $(ON_CORES)
+PYTEST = TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m pytest $(ON_CORES)
+
+test: check tools ## Set up, check and test, on SQLite and on a real PostgreSQL, in less than ten minutes [CORES=0].
+	$(PYTEST) -m "not thorough"
+
+test-all: check tools ## As test, with the thorough part (docs/internals/tests.md), in about twice the time [CORES=0].
+	$(PYTEST)
 
 tools:
 	@$(HAS_TOOLS) || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(INSTALL_TOOLS); } >/dev/null 2>&1 \

@@ -106,7 +106,8 @@ def cronsim_first(expression: str, local: datetime) -> datetime:
 
 
 def croniter_first(expression: str, local: datetime) -> datetime:
-    return croniter(expression, local).get_next(datetime)
+    following: datetime = croniter(expression, local).get_next(datetime)
+    return following
 
 
 def shared_next(expression: str) -> Measured:
@@ -117,7 +118,8 @@ def shared_next(expression: str) -> Measured:
     zone_name = "America/New_York"
     local = START.astimezone(zones.zone(zone_name))
     # A hundred jobs ask at each fire, and some ask in between: about what is due, not about the last fire.
-    schedule, moments, moment = times(expression, zone_name), [], START
+    moments: list[datetime] = []
+    schedule, moment = times(expression, zone_name), START
     while len(moments) < CALLS_PER_ROUND:
         found = schedule.next(moment)
         assert found is not None

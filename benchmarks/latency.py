@@ -139,7 +139,7 @@ def open_pgqueuer(dsn: str, folder: Path, stack: ExitStack) -> System:
     starts.touch()
     env = {"PGDSN": dsn, STARTS: str(starts)}
     python = peer_python()
-    install = [python, "-m", "pgqueuer", "install"]
+    install: list[str] = [str(python), "-m", "pgqueuer", "install"]
     subprocess.run(install, check=True, env=os.environ | env, capture_output=True)
     peer = (python, "-m", "benchmarks._latency_pgqueuer")
     stack.enter_context(process(*peer, "work", env=env, log=log))

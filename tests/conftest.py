@@ -16,6 +16,11 @@ from tests.postgres import Installation, PostgresServer, all_servers
 
 SERVERS: dict[str, Installation] = all_servers()
 BUNDLED = next(iter(SERVERS))
+OTHER_VERSION = pytest.mark.thorough(
+    "What holds on the bundled PostgreSQL holds on the other installed versions"
+)
+# For parameters: `make test` runs on the bundled version, `make test-all` on each.
+EACH_SERVER = [BUNDLED, *(pytest.param(name, marks=OTHER_VERSION) for name in SERVERS if name != BUNDLED)]
 
 TEMPLATE = "gnomon_template"
 MIGRATED_AT = datetime(2030, 1, 1, tzinfo=UTC)
@@ -46,7 +51,7 @@ def postgres(request: pytest.FixtureRequest) -> Iterator[StartServer]:
         yield start
 
 
-@pytest.fixture(scope="session", params=list(SERVERS))
+@pytest.fixture(scope="session", params=EACH_SERVER)
 def postgres_server(request: pytest.FixtureRequest, postgres: StartServer) -> PostgresServer:
     """Each PostgreSQL version on this machine in turn. A test that uses it runs once per version."""
     return postgres(request.param)

@@ -29,7 +29,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, Self, TypedDict
 from urllib.parse import quote
 
 import asyncpg
@@ -378,7 +378,15 @@ def _hire_janitor(folder: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def _identity() -> dict[str, object]:
+class Identity(TypedDict, total=False):
+    """Whom a program runs as, in the words of subprocess."""
+
+    user: int
+    group: int
+    extra_groups: list[str | int]
+
+
+def _identity() -> Identity:
     """Whom to run as. PostgreSQL refuses root, so root lends it the user that owns nothing."""
     if os.geteuid() != 0:
         return {}

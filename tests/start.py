@@ -21,10 +21,11 @@ def started(
     ) as process:
         watchdog = threading.Timer(SECONDS_MAX, process.kill)
         watchdog.start()
+        output = process.stdout
+        assert output is not None
         try:
-            assert process.stdout is not None
             said: list[str] = []
-            for line in process.stdout:
+            for line in output:
                 said.append(line)
                 if until in line:
                     break
@@ -33,6 +34,6 @@ def started(
             yield said
         finally:
             process.terminate()
-            said += process.stdout
+            said += output
             process.wait()
             watchdog.cancel()

@@ -69,7 +69,8 @@ def _failing_test(bug: Bug, place: Path) -> str:
         told = _asked(
             place,
             "pytest",
-            *("-q", "-x", "-p", "no:cacheprovider", "-k", "not postgres"),
+            *("-q", "-x", "-p", "no:cacheprovider", "-m", "not thorough"),
+            *("-k", "postgres" if bug.is_in_postgres else "not postgres"),
             *bug.caught_by,
             patience=TESTS_PATIENCE_SECONDS,
         )

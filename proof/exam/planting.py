@@ -35,6 +35,11 @@ class Bug:
     edits: tuple[Edit, ...]
     caught_by: tuple[str, ...] = ()
 
+    @property
+    def is_in_postgres(self) -> bool:
+        """Whether its tests need a PostgreSQL server. Others run without one."""
+        return any("/postgres/" in edit.file for edit in self.edits)
+
 
 def bug(name: str, file: str, old: str, new: str, *more: Edit, caught_by: str = "") -> Bug:
     return Bug(name, (Edit(file, old, new), *more), tuple(caught_by.split()))

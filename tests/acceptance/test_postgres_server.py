@@ -11,12 +11,13 @@ import textwrap
 import threading
 import time
 from pathlib import Path
+from typing import Unpack
 
 import asyncpg
 import pytest
 
-from tests.conftest import BUNDLED, SERVERS, MakeDatabase
-from tests.postgres import PostgresFailed, PostgresServer, bundled_server, installed_servers
+from tests.conftest import BUNDLED, EACH_SERVER, SERVERS, MakeDatabase
+from tests.postgres import Identity, PostgresFailed, PostgresServer, bundled_server, installed_servers
 
 ROOT = Path(__file__).parents[2]
 GONE_SECONDS_MAX = 20.0
@@ -94,7 +95,7 @@ async def test_a_database_can_be_copied_from_a_template(
         await copy.close()
 
 
-@pytest.mark.parametrize("name", SERVERS)
+@pytest.mark.parametrize("name", EACH_SERVER)
 async def test_committed_rows_survive_a_fast_and_an_immediate_restart(name: str) -> None:
     with PostgresServer(SERVERS[name]) as server:
         await run(server.dsn(), "CREATE TABLE notes (body text)")
@@ -200,10 +201,12 @@ async def run(dsn: str, sql: str) -> None:
         await connection.close()
 
 
-def start_program(interpreter: Path = Path(sys.executable), **identity: object) -> subprocess.Popen[str]:
+def start_program(
+    interpreter: Path = Path(sys.executable), **identity: Unpack[Identity]
+) -> subprocess.Popen[str]:
     packages = Path(asyncpg.__file__).parents[1]
     return subprocess.Popen(
-        [interpreter, "-c", PROGRAM],
+        [str(interpreter), "-c", PROGRAM],
         cwd=ROOT,
         env={"PYTHONPATH": f"{ROOT}{os.pathsep}{packages}", "PATH": os.environ["PATH"]},
         stdin=subprocess.PIPE,

@@ -87,7 +87,7 @@ class Checkout:
         )
 
     def install(self, asked: str, *words: str, exit_code: int = 0, **variables: str) -> str:
-        process = self.start(asked, *words, **variables)
+        process = self.start(asked, *words, stdout=subprocess.PIPE, **variables)
         said, _ = process.communicate(timeout=SECONDS_MAX)
         assert process.returncode == exit_code, said
         return said

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.acceptance.cli.conftest import Desk
-from tests.acceptance.cli.test_remote_worker import worker, worker_key
-from tests.acceptance.test_api import Node, first_key, node
+from tests.acceptance.cli.remote_workers import worker, worker_key
+from tests.acceptance.nodes import Node, first_key, node
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="There is no openssl.")
 
@@ -37,7 +38,7 @@ def test_who_trusts_the_certificate_talks_to_it_and_nobody_else(
     with node(tmp_path, "up", "--host", "0.0.0.0") as one:
         url = f"https://127.0.0.1:{one.port}"
         desk = Desk(tmp_path, url, first_key(one))
-        trusted = {"SSL_CERT_FILE": certificate["GNOMON_API_TLS_CERTIFICATE"]}
+        trusted: dict[str, Any] = {"SSL_CERT_FILE": certificate["GNOMON_API_TLS_CERTIFICATE"]}
         refused = desk("job", "list", exit_code=5)
         assert "certificate" in refused.stderr.lower()
         desk("job", "create", "sealed", "--kind", "dummy", "--queue", "sealed", **trusted)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.test_api import first_key, node
+from tests.acceptance.nodes import first_key, node
 from tests.house.run_document import blocks
 from tests.house.tree import ROOT
 

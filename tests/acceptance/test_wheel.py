@@ -97,7 +97,7 @@ def test_an_installed_wheel_runs_with_runtime_packages_alone(clean: Path, tmp_pa
     own = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "GNOMON_DATA_FOLDER": str(tmp_path)}
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GNOMON_", "PYTHON"))}
     port = free_port()
-    command = [clean / "bin" / "gnomon", "up", "--port", str(port)]
+    command: list[str | Path] = [clean / "bin" / "gnomon", "up", "--port", str(port)]
     with (
         started(command, folder=tmp_path, variables=kept | own, until="ready at") as said,
         urllib.request.urlopen(f"http://127.0.0.1:{port}/version") as answer,

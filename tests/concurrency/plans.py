@@ -13,7 +13,7 @@ from uuid import UUID
 import asyncpg
 
 from gnomon.store.databases import statements
-from gnomon.store.databases.database import Row, Rows, Session
+from gnomon.store.databases.database import Partitions, Row, Rows, Session
 from gnomon.store.databases.postgres import PostgresDatabase
 
 Mode = Literal["force_custom_plan", "force_generic_plan"]
@@ -53,6 +53,10 @@ class Overheard(OverheardSession):
         self.dead_rows_linger = database.dead_rows_linger
 
     read = OverheardSession.fetch
+
+    @property
+    def partitions(self) -> Partitions | None:
+        return self._database.partitions
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:

@@ -9,13 +9,10 @@ import asyncpg
 from gnomon.app import open_store
 from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus
+from tests.concurrency.waiting import until_somebody_waits_for
 from tests.conftest import MakeDatabase
 from tests.contract.given import NOW, ask, claim, create_one, enqueue, new_job
 from tests.postgres import PostgresServer
-
-WAITS_FOR_ME = (
-    "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
-)
 
 
 async def test_a_cancel_that_loses_a_deadlock_cancels_again(
@@ -46,11 +43,3 @@ async def test_a_cancel_that_loses_a_deadlock_cancels_again(
     finally:
         await other.close()
         await store.close()
-
-
-async def until_somebody_waits_for(connection: asyncpg.Connection) -> None:
-    async with asyncio.timeout(30):
-        for _ in range(3000):
-            if await connection.fetchval(WAITS_FOR_ME):
-                return
-            await asyncio.sleep(0.01)

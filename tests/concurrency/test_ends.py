@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 
 from gnomon.core.access.tenants import DEFAULT_TENANT
-from gnomon.core.executions.execution import Execution, ExecutionStatus
-from gnomon.core.executions.lifecycle import JobAction, Released, change_of
-from gnomon.core.executions.records import ExecutionFilter
+from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.executions.lifecycle import JobAction, change_of
 from gnomon.errors import JobNotFound
 from gnomon.store.sql_store import SqlStore
 from tests.concurrency.conftest import Crowd
-from tests.contract.given import NOW, act, ask, claim, create_one, decided, enqueue
+from tests.concurrency.crowds import all_of, claim_and_give_back
+from tests.contract.given import NOW, act, ask, create_one, enqueue
 
 ROUNDS = 15
 
@@ -71,22 +71,3 @@ async def test_an_enqueue_that_races_with_a_delete_leaves_nothing_that_waits(cro
         refused += sum(counts[1:])
     assert refused > 0
     assert {one.status for one in await all_of(stores[0])} <= {ExecutionStatus.CANCELLED}
-
-
-async def claim_and_give_back(store: SqlStore, over: asyncio.Event) -> None:
-    while not over.is_set():
-        leased = await claim(store, limit=5)
-        await store.executions.apply([decided(one, Released()) for one in leased], now=NOW)
-
-
-async def all_of(store: SqlStore) -> list[Execution]:
-    found: list[Execution] = []
-    after = None
-    while True:
-        page = await store.executions.page(
-            DEFAULT_TENANT, ExecutionFilter(), now=NOW, limit=1000, after=after
-        )
-        found += page.items
-        if page.next is None:
-            return found
-        after = page.next

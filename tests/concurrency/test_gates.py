@@ -19,7 +19,7 @@ from gnomon.errors import JobFired, VersionConflict
 from gnomon.store.protocols.changes import Applied
 from gnomon.store.sql_store import SqlStore
 from tests.concurrency.conftest import Crowd
-from tests.concurrency.test_ends import all_of, claim_and_give_back
+from tests.concurrency.crowds import all_of, claim_and_give_back
 from tests.contract.given import (
     DONE,
     FAILED,

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from gnomon.core.access.tenants import DEFAULT_TENANT
+from gnomon.core.executions.execution import ExecutionId
 from gnomon.core.executions.lifecycle import JobAction, JobChange, change_of
 from gnomon.core.executions.records import ExecutionFilter, JobFilter
 from gnomon.core.jobs.job import Definition
@@ -45,7 +46,7 @@ async def test_sixty_four_creates_with_one_idempotency_key_make_one_job(crowd: C
 async def test_a_unique_key_that_its_holder_gives_up_meanwhile_is_no_error(crowd: Crowd) -> None:
     stores = await crowd(8)
     job = await create_one(stores[0])
-    made = set()
+    made: set[ExecutionId] = set()
     over = asyncio.Event()
 
     async def ask_again_and_again(store: SqlStore) -> None:

@@ -107,7 +107,7 @@ async def test_a_month_that_comes_too_late_stays_in_the_default_partition(store:
     # Only what already has a row of that month: the other three tables get their month.
     assert "executions_2030_09" not in made
     assert {"endings_2030_09", "executions_2030_10"} <= set(made)
-    assert await seen(store, execution_id, now=AUTUMN)
+    assert (await seen(store, execution_id, now=AUTUMN)).id == execution_id
     await end(store, await claim_one(store, now=AUTUMN), now=AUTUMN)
     assert (await store.upkeep.forget_ended(POLICY, now=AUTUMN + 31 * DAY, limit=10)).gone == 1
 
@@ -120,7 +120,7 @@ async def test_a_spent_month_goes_whole_with_all_that_belongs_to_it(store: SqlSt
         await store.checkpoints.save([Checkpoint(leased.claim, Document("1"), None, NOW)])
         await store.logs.append([LogLine(leased.claim, 1, NOW, LogLevel.INFO, "words")])
         await end(store, leased, BROKEN, now=NOW + 5 * DAY)
-        assert await store.dead_letters.get(DEFAULT_TENANT, execution_id)
+        assert (await store.dead_letters.get(DEFAULT_TENANT, execution_id)).execution_id == execution_id
     young = await enqueue_at(store, job, FEBRUARY)
 
     later = NOW + 100 * DAY
@@ -134,7 +134,7 @@ async def test_a_spent_month_goes_whole_with_all_that_belongs_to_it(store: SqlSt
         with pytest.raises(DeadLetterNotFound):
             await store.dead_letters.get(DEFAULT_TENANT, execution_id)
     assert not await store.checkpoints.load(old)
-    assert await seen(store, young)
+    assert (await seen(store, young)).id == young
     # February holds something that waits; March is empty, and spent at its end and thirty days.
     assert await store.upkeep.drop_month(POLICY, now=NOW + 130 * DAY, limit=3) == Forgotten(1, more=True)
     assert await store.upkeep.drop_month(POLICY, now=NOW + 130 * DAY, limit=3) == Forgotten(0)

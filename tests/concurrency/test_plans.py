@@ -13,7 +13,7 @@ import pytest
 from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
 from gnomon.core.executions.lease import LEASE
-from gnomon.core.executions.lifecycle import LeaseExpired
+from gnomon.core.executions.lifecycle import LeaseExpired, Outcome
 from gnomon.core.executions.records import Checkpoint, ExecutionFilter, JobFilter, LogLevel, LogLine
 from gnomon.core.executions.retention import RetentionPolicy
 from gnomon.core.executions.suspects import PATIENCE
@@ -149,6 +149,7 @@ async def load(url: str, sample: JobId) -> None:
         await connection.close()
 
 
+@pytest.mark.thorough("With a million rows in each big table, no verb reads one of them whole")
 async def test_no_verb_reads_a_million_rows_whole(million: tuple[SqlStore, Overheard, str]) -> None:
     store, overheard, url = million
     overheard.calls.clear()
@@ -249,9 +250,8 @@ async def use_every_hot_verb(store: SqlStore) -> None:
     leased = await claim(store, limit=3)
     await store.executions.next_due(request(), after=NOW)
     await store.executions.renew([one.claim for one in leased], lease_until=NOW + LEASE * 2)
-    ended, *decisions = [
-        decided(one, outcome) for one, outcome in zip(leased, [DONE, DONE, FAILED], strict=True)
-    ]
+    outcomes: list[Outcome] = [DONE, DONE, FAILED]
+    ended, *decisions = [decided(one, outcome) for one, outcome in zip(leased, outcomes, strict=True)]
     await store.executions.apply([ended], now=NOW)
     await store.executions.apply(decisions, now=NOW)
     await store.executions.apply(decisions, now=NOW)  # Again, for the question what became of it.

@@ -11,7 +11,7 @@ from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionId, ExecutionStatus
 from gnomon.core.runs.state import RunStatus
 from gnomon.store.queue import gates
-from tests.concurrency.test_deadlocks import until_somebody_waits_for
+from tests.concurrency.waiting import until_somebody_waits_for
 from tests.conftest import MakeDatabase
 from tests.contract.flows import begun, chain, claimed, finish, run_of
 from tests.contract.given import NOW

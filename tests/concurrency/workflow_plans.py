@@ -75,4 +75,4 @@ async def handed_over(flows: WorkflowStore, *leased: Leased) -> list[Leased]:
     decisions = [decided(one, DONE)._replace(in_run=True) for one in leased]
     wanted = request(kinds=frozenset({KIND}))
     done = await flows.executions.apply_and_claim(decisions, wanted, now=NOW, lease_until=NOW + MINUTE)
-    return list(done.leased)
+    return list(done.leased or ())

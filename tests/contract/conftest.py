@@ -12,11 +12,11 @@ import pytest
 from gnomon.store.protocols.store import Store
 from gnomon.store.protocols.workflows import WorkflowStore
 from gnomon.store.sql_store import SqlStore
-from tests.conftest import SERVERS, StartServer
+from tests.conftest import EACH_SERVER, StartServer
 from tests.contract.grounds import Ground, ModelGround, PostgresGround, SqliteGround
 
 MODEL, SQLITE = "model", "sqlite"
-STORES = [MODEL, SQLITE, *SERVERS]
+STORES = [MODEL, SQLITE, *EACH_SERVER]
 
 FindGround = Callable[[str], Ground]
 
@@ -63,7 +63,7 @@ async def store(each_ground: Ground) -> AsyncIterator[Store]:
     await store.close()
 
 
-@pytest.fixture(scope="session", params=[SQLITE, *SERVERS])
+@pytest.fixture(scope="session", params=[SQLITE, *EACH_SERVER])
 def sql_ground(request: pytest.FixtureRequest, ground: FindGround) -> Ground:
     return ground(request.param)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any, cast
 
 from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.lease import Leased
@@ -45,18 +46,19 @@ def chain(length: int) -> Edges:
     return {f"t{n}": [f"t{n - 1}"] if n else [] for n in range(length)}
 
 
-def document_of(tasks: Sequence[JSON], name: str | None = None, **more: JSON) -> dict[str, JSON]:
-    return {"name": name or f"dag {new_id()}", "tasks": list(tasks), **more}
+def document_of(tasks: Sequence[object], name: str | None = None, **more: object) -> dict[str, JSON]:
+    document = {"name": name or f"dag {new_id()}", "tasks": list(tasks), **more}
+    return cast("dict[str, JSON]", document)
 
 
 async def create_dag(
     flows: WorkflowStore,
-    tasks: Sequence[JSON],
+    tasks: Sequence[object],
     name: str | None = None,
     *,
     now: datetime = NOW,
     next_run_time: datetime | None = None,
-    **more: JSON,
+    **more: object,
 ) -> Dag:
     document = document_of(tasks, name, **more)
     written = read_dag(document)
@@ -98,7 +100,7 @@ async def start_run(flows: WorkflowStore, dag: Dag, *, now: datetime = NOW, conf
     return RunId(run_id)
 
 
-async def begun(flows: WorkflowStore, edges: Edges, **more: JSON) -> RunId:
+async def begun(flows: WorkflowStore, edges: Edges, **more: Any) -> RunId:
     """A run of a new workflow, with its first tasks released."""
     return await start_run(flows, await create_dag(flows, tasks_of(edges), **more))
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from typing import Any
 from uuid import UUID
 
 from gnomon.core.access.tenants import DEFAULT_TENANT, Tenant, TenantId
 from gnomon.core.executions.decisions import Decision
 from gnomon.core.executions.execution import Execution, ExecutionId, Failure, NewExecution, WorkerId
-from gnomon.core.executions.lease import LEASE, ClaimRequest, Leased
+from gnomon.core.executions.lease import LEASE as LEASE
+from gnomon.core.executions.lease import ClaimRequest, Leased
 from gnomon.core.executions.lifecycle import Change, Failed, JobAction, Outcome, Succeeded, after, change_of
 from gnomon.core.jobs.job import Definition, Job, JobId, NewJob
 from gnomon.core.jobs.retry import RetryPolicy
 from gnomon.core.operations.workers import Registration
+from gnomon.core.runs.run import RunId
 from gnomon.core.values.ids import EPOCH, MILLISECOND, uuid7
 from gnomon.store.protocols.changes import Applied
 from gnomon.store.protocols.store import Store
@@ -107,9 +110,9 @@ async def enqueue_one(
     return execution_id
 
 
-def request(worker: WorkerId = ADA, *, limit: int = 10, **wishes: object) -> ClaimRequest:
+def request(worker: WorkerId = ADA, *, limit: int = 10, **wishes: Any) -> ClaimRequest:
     kinds = frozenset({"echo"})
-    return ClaimRequest(**{"id": new_id(), "worker": worker, "kinds": kinds, "limit": limit, **wishes})  # type: ignore[arg-type]
+    return ClaimRequest(**{"id": new_id(), "worker": worker, "kinds": kinds, "limit": limit, **wishes})
 
 
 async def claim(
@@ -145,8 +148,8 @@ async def end(store: Store, leased: Leased, outcome: Outcome = DONE, *, now: dat
     return answer
 
 
-async def seen(store: Store, execution: Leased | ExecutionId, *, now: datetime = NOW) -> Execution:
-    execution_id = execution.claim.execution_id if isinstance(execution, Leased) else execution
+async def seen(store: Store, execution: Leased | ExecutionId | RunId, *, now: datetime = NOW) -> Execution:
+    execution_id = execution.claim.execution_id if isinstance(execution, Leased) else ExecutionId(execution)
     return await store.executions.get(DEFAULT_TENANT, execution_id, now=now)
 
 

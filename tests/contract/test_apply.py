@@ -9,6 +9,7 @@ from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.executions.lease import Claim, Leased
 from gnomon.core.executions.lifecycle import (
     LeaseExpired,
+    Outcome,
     Released,
     Snoozed,
     Succeeded,
@@ -142,9 +143,8 @@ async def test_a_snooze_costs_no_try(store: Store) -> None:
 async def test_the_claim_number_only_grows(store: Store) -> None:
     leased = await running(store, tries(9))
     now = NOW
-    for number, outcome in enumerate(
-        [Released(), FAILED, LeaseExpired(), Snoozed(MINUTE), TimedOut()], start=1
-    ):
+    outcomes: list[Outcome] = [Released(), FAILED, LeaseExpired(), Snoozed(MINUTE), TimedOut()]
+    for number, outcome in enumerate(outcomes, start=1):
         assert leased.claim.number == number
         now += HOUR
         assert await end(store, leased, outcome, now=now) is Applied.APPLIED

@@ -10,6 +10,7 @@ from gnomon.core.executions.lifecycle import (
     Change,
     Failed,
     LeaseExpired,
+    Outcome,
     Released,
 )
 from gnomon.store.protocols.changes import Applied
@@ -37,7 +38,7 @@ LATER = NOW + HOUR
 
 async def test_every_finished_attempt_is_listed_oldest_first(store: Store) -> None:
     leased = await running(store, tries(9))
-    trail = [
+    trail: list[tuple[Outcome, AttemptOutcome]] = [
         (FAILED, AttemptOutcome.FAILED),
         (Released(), AttemptOutcome.RELEASED),
         (LeaseExpired(), AttemptOutcome.EXPIRED),

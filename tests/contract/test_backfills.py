@@ -37,6 +37,7 @@ from gnomon.core.workflows.dag import Dag
 from gnomon.errors import BackfillNotFound, BackfillOverlaps, DagNotFound, IllegalTransition
 from gnomon.store.databases.database import Row, Session
 from gnomon.store.protocols.workflows import WorkflowStore
+from gnomon.store.queue.enqueue import jobs_for
 from gnomon.store.workflows import backfills
 from tests.contract import given
 from tests.contract.flows import (
@@ -338,7 +339,7 @@ async def test_a_backfill_that_cannot_go_on_does_not_stop_the_others(
     stuck, fine = [await asked(flows, await create_dag(flows, tasks_of(chain(1))), days(1)) for _ in range(2)]
     own = await create_dag(flows, tasks_of(chain(1)))
     [run_id] = await enqueue(flows, ask(own.job))
-    real = backfills.jobs_for
+    real = jobs_for
 
     async def broken(session: Session, tenant_id: TenantId, ids: Sequence[UUID]) -> Mapping[UUID, Row]:
         assert stuck.dag_id not in ids

@@ -158,11 +158,13 @@ class Noting:
 
     async def read(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
         self.reads.append(statement)
-        return await self._database.read(statement, *batches, **values)
+        rows: Sequence[Row] = await self._database.read(statement, *batches, **values)
+        return rows
 
     async def fetch(self, statement: str, *batches: Rows, **values: object) -> Sequence[Row]:
         self.statements.append(statement)
-        return await self._database.fetch(statement, *batches, **values)
+        rows: Sequence[Row] = await self._database.fetch(statement, *batches, **values)
+        return rows
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Noting]:
@@ -400,7 +402,7 @@ async def test_who_has_not_looked_from_the_front_looks_again(flows: WorkflowStor
     assert len(await claim(flows, limit=1)) == 1  # All the room: the next look goes on from there.
     [late] = await enqueue(flows, ask(job, due=NOW - HOUR))
 
-    leased = []
+    leased: list[Leased] = []
     for _ in range(2):
         leased = list((await hand_over(flows, leased or [second], request(given.ADA, limit=10))).leased or ())
         if late in {one.claim.execution_id for one in leased}:

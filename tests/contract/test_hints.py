@@ -11,7 +11,7 @@ import pytest
 from gnomon.app import open_hints
 from gnomon.store.databases.hints import Hints, LocalHints, Topic
 from gnomon.store.databases.postgres_hints import QUIET, Outgoing
-from tests.conftest import SERVERS, MakeDatabase, StartServer
+from tests.conftest import EACH_SERVER, MakeDatabase, StartServer
 from tests.postgres import free_port
 
 PATIENCE_SECONDS = 20
@@ -54,7 +54,7 @@ async def opened() -> AsyncIterator[Callable[[str], Hints]]:
         await hints.close()
 
 
-@pytest.fixture(params=["sqlite", *SERVERS])
+@pytest.fixture(params=["sqlite", *EACH_SERVER])
 async def hints(
     request: pytest.FixtureRequest,
     postgres: StartServer,
@@ -228,9 +228,13 @@ async def test_without_a_server_announcing_and_listening_are_quiet_and_closing_i
 
 
 async def test_after_the_end_nothing_happens_any_more(hints: Hints) -> None:
+    ear = Ear()
     await hints.close()
-    hints.listen(Ear())
+    hints.listen(ear)
     hints.announce(Topic.WORK)
+    await asyncio.sleep(0)
+
+    assert ear.heard.empty()
 
 
 async def test_behind_a_transaction_pooler_hints_stay_in_the_process(

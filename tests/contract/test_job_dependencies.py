@@ -112,4 +112,4 @@ async def test_a_job_can_be_paused_after_its_dependency_was_deleted(store: Store
 
     paused = await act(store, job, JobAction.PAUSE)
 
-    assert (paused.status, paused.dependencies) == (JobStatus.PAUSED, {needed.id})
+    assert (paused.status, paused.dependencies) == (JobStatus.PAUSED, frozenset({needed.id}))

@@ -12,6 +12,7 @@ from gnomon.core.jobs.job import Definition, Job
 from gnomon.core.time.schedule import CronTiming, Schedule
 from gnomon.store.protocols.changes import Applied
 from gnomon.store.protocols.store import Store
+from tests.contract.firings import vanish
 from tests.contract.given import (
     HOUR,
     MINUTE,
@@ -25,7 +26,6 @@ from tests.contract.given import (
     new_job,
     seen,
 )
-from tests.contract.test_schedules import vanish
 
 CALCUTTA = "Asia/Calcutta"
 

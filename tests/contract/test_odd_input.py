@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gnomon.core.access.tenants import DEFAULT_TENANT
+from gnomon.core.executions.execution import WorkerId
 from gnomon.core.executions.lifecycle import Succeeded
 from gnomon.core.executions.records import Checkpoint, JobFilter
 from gnomon.core.jobs.job import Definition
@@ -119,13 +120,16 @@ async def test_an_odd_name_is_just_a_name(store: Store, word: str) -> None:
     await enqueue_one(store, job, unique_key=word, input=Document.of(word, field="input"))
     [leased] = await store.executions.claim(
         request(
-            word, kinds=frozenset({word.lower()}), queues=frozenset({word}), capabilities=frozenset({word})
-        ),  # type: ignore[arg-type]
+            WorkerId(word),
+            kinds=frozenset({word.lower()}),
+            queues=frozenset({word}),
+            capabilities=frozenset({word}),
+        ),
         now=NOW,
         lease_until=NOW + HOUR,
     )
 
-    assert (job.name, job.tags, job.definition) == (word, {word}, new.definition)
+    assert (job.name, job.tags, job.definition) == (word, frozenset({word}), new.definition)
     assert await store.jobs.named(DEFAULT_TENANT, word) == job
     for wanted in (JobFilter(name=word), JobFilter(tag=word), JobFilter(kind=word)):
         assert (await store.jobs.page(DEFAULT_TENANT, wanted, limit=10)).items == (job,)

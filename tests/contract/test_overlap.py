@@ -11,6 +11,7 @@ from gnomon.core.jobs.job import Definition, Job
 from gnomon.core.schedules.firing import plan
 from gnomon.core.time.schedule import Interval, Misfire, Overlap, Schedule
 from gnomon.store.protocols.store import Store
+from tests.contract.firings import fire
 from tests.contract.given import (
     FAILED,
     MINUTE,
@@ -31,24 +32,6 @@ async def every_minute(store: Store, overlap: Overlap, *, slots: int | None = No
     schedule = Schedule(Interval(MINUTE, NOW), overlap=overlap, misfire=Misfire.FIRE_ALL)
     definition = Definition("echo", schedule=schedule, max_concurrent=slots)
     return await create_one(store, new_job(definition=definition, next_run_time=NOW))
-
-
-async def fire(store: Store, *, now: datetime) -> list[ExecutionId]:
-    """What a scheduler does. Returns the executions that came of it, oldest first."""
-    due = (await store.schedules.due(now=now, limit=10)).jobs
-    live = await store.schedules.live([job.id for job in due])
-    firings = [
-        plan(
-            job,
-            now=now,
-            live=live[job.id],
-            excluded_dates=frozenset(),
-            new_id=lambda: ExecutionId(new_id(now)),
-        )
-        for job in due
-    ]
-    await store.schedules.fire(firings, now=now)
-    return [one.execution_id for firing in firings for one in firing.occurrences if one.execution_id]
 
 
 async def runs_of(store: Store, job: Job, *, now: datetime) -> list[Execution]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, WaitsFor
@@ -118,7 +119,7 @@ async def test_those_who_come_first_are_counted_in_the_order_of_a_claim(store: S
     other = await create_one(store, new_job(definition=Definition("other")))
     await enqueue_one(store, other, priority=9)
 
-    async def ahead(execution_id: ExecutionId, *, limit: int = 100, **offer: object) -> int:
+    async def ahead(execution_id: ExecutionId, *, limit: int = 100, **offer: Any) -> int:
         place = await place_of(store, execution_id)
         return await store.executions.ahead(place, request(**offer), now=NOW, limit=limit)
 
@@ -134,7 +135,7 @@ async def test_the_next_due_time_of_what_a_worker_may_run_is_known(store: Store)
     await enqueue(store, ask(job), ask(job, due=NOW + HOUR), ask(job, due=NOW + MINUTE, priority=0))
     await enqueue(store, ask(other, due=NOW + MINUTE / 2), ask(far, due=NOW + MINUTE / 3))
 
-    async def next_due(after: datetime, **offer: object) -> datetime | None:
+    async def next_due(after: datetime, **offer: Any) -> datetime | None:
         return await store.executions.next_due(request(**offer), after=after)
 
     assert await next_due(NOW - HOUR) == NOW

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -99,7 +100,7 @@ async def test_to_redrive_a_task_is_to_repair_its_run(flows: WorkflowStore) -> N
     assert answer == Redriven(ExecutionId(run_id), is_new=True, revision=1, dag_run_id=run_id)
     assert await statuses(flows, run_id) == "RW"
     letter = await flows.dead_letters.get(DEFAULT_TENANT, dead)
-    assert (letter.redriven_as, letter.redriven_at) == (run_id, NOW)
+    assert (letter.redriven_as, letter.redriven_at) == (ExecutionId(run_id), NOW)
     assert await work_off(flows) == 2
     assert (await run_of(flows, run_id)).status is RunStatus.COMPLETED
 
@@ -110,7 +111,7 @@ async def test_a_task_that_was_redriven_before_is_not_run_again(flows: WorkflowS
 
     [repeated] = await redrive(flows, dead)
 
-    assert (repeated.id, repeated.is_new) == (run_id, False)
+    assert (repeated.id, repeated.is_new) == (ExecutionId(run_id), False)
     assert len(await claim(flows)) == 1
 
 
@@ -137,7 +138,7 @@ async def test_a_repaired_task_leaves_nothing_to_redrive(flows: WorkflowStore, r
     assert await open_letters(flows) == set()
     await work_off(flows)
     [answer] = await redrive(flows, dead)
-    assert (answer.id, answer.is_new) == (run_id, False)
+    assert (answer.id, answer.is_new) == (ExecutionId(run_id), False)
     assert await claim(flows) == []
 
 
@@ -345,7 +346,7 @@ async def test_a_task_of_a_workflow_that_is_gone_is_not_redriven(flows: Workflow
 # Runs inside of runs ---------------------------------------------------------------------------------
 
 
-async def nested(flows: WorkflowStore, **more: JSON) -> tuple[RunId, RunId, ExecutionId]:
+async def nested(flows: WorkflowStore, **more: Any) -> tuple[RunId, RunId, ExecutionId]:
     """A run, the run inside of its first task, whose first task failed for good, and that execution."""
     await create_dag(flows, tasks_of(chain(2)), "inner")
     tasks: list[JSON] = [

@@ -49,7 +49,7 @@ async def looks(flows: WorkflowStore, run: Run) -> Mapping[str, Any]:
     """All that can be read of a run and of what it released, but the ids."""
     tasks = await all_tasks(flows, run.id)
     executions = [await given.seen(flows, one) for task in tasks for one in task.executions]
-    whole = await given.seen(flows, run.id)  # type: ignore[arg-type]
+    whole = await given.seen(flows, run.id)
     return {
         "run": (
             run.revision,

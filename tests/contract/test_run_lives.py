@@ -16,7 +16,7 @@ from random import Random
 import pytest
 
 from gnomon.core.access.tenants import DEFAULT_TENANT
-from gnomon.core.executions.execution import Execution, ExecutionStatus
+from gnomon.core.executions.execution import Execution, ExecutionId, ExecutionStatus
 from gnomon.core.executions.lease import Leased
 from gnomon.core.executions.lifecycle import Cancelled, Outcome
 from gnomon.core.runs.events import (
@@ -102,7 +102,7 @@ class Life:
         elif kind < 0.9:
             await self._cancel_a_task()
         elif kind < 0.92:
-            await self.flows.executions.cancel(DEFAULT_TENANT, [self.run_id], now=self.now)
+            await self.flows.executions.cancel(DEFAULT_TENANT, [ExecutionId(self.run_id)], now=self.now)
         else:
             await self._together(self._act(), *(self._end(one) for one in self._some_leased()))
 
@@ -115,11 +115,10 @@ class Life:
         return [self.leased.pop(one.claim) for one in chosen]
 
     async def _end(self, one: Leased) -> None:
-        [renewed] = await self.flows.executions.renew([one.claim], lease_until=self.now) or [None]
-        outcome: Outcome = self.random.choice(
-            [DONE, *map(with_result, RESULTS), with_result([1, 2]), FAILED, BROKEN]
-        )
-        if renewed is not None and renewed.cancel_requested:
+        renewed = await self.flows.executions.renew([one.claim], lease_until=self.now)
+        outcomes: list[Outcome] = [DONE, *map(with_result, RESULTS), with_result([1, 2]), FAILED, BROKEN]
+        outcome = self.random.choice(outcomes)
+        if any(each.cancel_requested for each in renewed):
             outcome = Cancelled()
         ender, decision = self.random.choice(self.enders), decided(one, outcome, now=self.now)
         if self.random.random() < 0.5:
@@ -138,20 +137,19 @@ class Life:
 
     async def _act(self) -> None:
         task = self.random.randrange(len(self.tasks))
-        event: Event = self.random.choice(
-            [
-                Pause(),
-                Resume(),
-                RerunFailed(),
-                Rerun(frozenset({task})),
-                Retry(task),
-                Skip(task),
-                Succeed(task, Document("[1,2]")),
-                Fail(task),
-                Approve(task, "ada"),
-                Reject(task, "ada"),
-            ]
-        )
+        acts: list[Event] = [
+            Pause(),
+            Resume(),
+            RerunFailed(),
+            Rerun(frozenset({task})),
+            Retry(task),
+            Skip(task),
+            Succeed(task, Document("[1,2]")),
+            Fail(task),
+            Approve(task, "ada"),
+            Reject(task, "ada"),
+        ]
+        event = self.random.choice(acts)
         with suppress(IllegalTransition):
             await self.flows.runs.act(DEFAULT_TENANT, self.run_id, event, now=self.now)
 

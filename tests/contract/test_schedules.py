@@ -9,12 +9,11 @@ import pytest
 from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.lifecycle import JobAction
 from gnomon.core.jobs.job import Definition, Job, shard_of
-from gnomon.core.time import dst, zones
 from gnomon.core.time.calendars import Calendar
 from gnomon.core.time.schedule import CronTiming, Schedule
 from gnomon.errors import InvalidTimezone
-from gnomon.store.databases import rows
 from gnomon.store.protocols.store import Store
+from tests.contract.firings import vanish
 from tests.contract.given import (
     HOUR,
     MINUTE,
@@ -89,15 +88,6 @@ async def test_a_scheduler_sees_only_its_shards(store: Store) -> None:
     assert await store.schedules.next_due(shards=mine) == expected[0].next_run_time
     assert (await store.schedules.due(now=NOW + MINUTE, limit=100, shards=[])).jobs == []
     assert await store.schedules.next_due(shards=[]) is None
-
-
-def vanish(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after an update of tzdata, in a new process: the zone is no more."""
-    left = zones.names() - {zone}
-    monkeypatch.setattr(zones, "names", lambda: left)
-    zones.zone.cache_clear()
-    dst._shared.cache_clear()
-    rows.schedule_of.cache_clear()
 
 
 async def test_a_job_whose_zone_vanished_stops_nobody_else(

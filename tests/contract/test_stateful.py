@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.conftest import SERVERS
+from tests.conftest import EACH_SERVER
 from tests.contract.conftest import SQLITE, FindGround
 from tests.contract.machine import Machine
 
@@ -15,7 +15,7 @@ EXAMPLES_SQLITE = 60
 EXAMPLES_POSTGRES = 15
 
 
-@pytest.mark.parametrize("name", [SQLITE, *SERVERS])
+@pytest.mark.parametrize("name", [SQLITE, *EACH_SERVER])
 def test_a_store_agrees_with_the_model(name: str, ground: FindGround) -> None:
     machine = type(f"Machine_{name}", (Machine,), {"ground": ground(name)})
     run_state_machine_as_test(

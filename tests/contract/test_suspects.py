@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, WaitsFor
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, WaitsFor, WorkerId
 from gnomon.core.executions.lease import LEASE, Leased
 from gnomon.core.executions.lifecycle import LeaseExpired, Released
 from gnomon.core.executions.suspects import PATIENCE, RESERVED_AGAIN_AFTER, RESERVED_FOR, RESERVED_MAX
@@ -52,7 +52,7 @@ async def ordinary(store: Store, count: int) -> None:
     await enqueue(store, *(ask(job) for _ in range(count)))
 
 
-async def alone(store: Store, worker: str = BOB, *, now: datetime = DEAD) -> list[Leased]:
+async def alone(store: Store, worker: WorkerId = BOB, *, now: datetime = DEAD) -> list[Leased]:
     return await claim(store, worker, now=now, is_alone=True)
 
 
@@ -135,7 +135,7 @@ async def test_a_place_tells_how_often_the_worker_died(store: Store) -> None:
 # Who makes room for it ---------------------------------------------------------------------------------
 
 
-async def holds_back(store: Store, worker: str, now: datetime) -> bool:
+async def holds_back(store: Store, worker: WorkerId, now: datetime) -> bool:
     return await store.executions.hold_back(worker, request(worker), now=now)
 
 
@@ -186,7 +186,7 @@ async def test_who_takes_the_suspect_holds_back_no_more(store: Store) -> None:
 # Workers whose leases the store counts -----------------------------------------------------------------
 
 
-async def counted(store: Store, *, now: datetime, worker: str = BOB) -> list[Leased]:
+async def counted(store: Store, *, now: datetime, worker: WorkerId = BOB) -> list[Leased]:
     await store.workers.register(registration(worker, slots=3), now=now)
     return await claim(store, worker, now=now, limit=3, is_counted=True)
 

@@ -16,6 +16,7 @@ from gnomon.core.workflows.dag import Dag
 from gnomon.errors import IllegalTransition
 from gnomon.store.protocols.workflows import WorkflowStore
 from tests.contract import given
+from tests.contract.firings import fire
 from tests.contract.flows import (
     act,
     all_tasks,
@@ -28,7 +29,6 @@ from tests.contract.flows import (
     work_off,
 )
 from tests.contract.given import MINUTE, NOW, ask, enqueue
-from tests.contract.test_overlap import fire
 
 HOUR = timedelta(hours=1)
 ONE_AT_A_TIME = {"type": "manual", "overlap_policy": "queue"}
@@ -54,7 +54,7 @@ async def test_a_run_that_is_cancelled_while_it_waits_stays_in_the_history(flows
     assert (await run_of(flows, second)).status is RunStatus.PENDING
 
     for _ in range(2):  # Safe to repeat.
-        await flows.executions.cancel(DEFAULT_TENANT, [second], now=NOW)
+        await flows.executions.cancel(DEFAULT_TENANT, [ExecutionId(second)], now=NOW)
 
     await check_never_began(flows, dag, second)
     assert (await run_of(flows, second)).state.config.value == {"n": 1}
@@ -107,7 +107,7 @@ async def test_a_run_that_is_cancelled_with_the_run_around_it_stays_in_the_histo
     waiting = [RunId((await all_tasks(flows, outer))[0].executions[0]) for outer in outers]
     assert [(await run_of(flows, one)).status for one in waiting] == [RunStatus.PENDING] * 2
 
-    await flows.executions.cancel(DEFAULT_TENANT, [outers[0]], now=NOW)
+    await flows.executions.cancel(DEFAULT_TENANT, [ExecutionId(outers[0])], now=NOW)
     await flows.executions.cancel(DEFAULT_TENANT, [ExecutionId(waiting[1])], now=NOW)
 
     for outer, run_id in zip(outers, waiting, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import ExecutionStatus
 from gnomon.core.jobs.job import JobId, NewJob
 from gnomon.core.runs import rows as run_book
+from gnomon.core.runs.decisions import after
 from gnomon.core.runs.events import Approve, Pause, RerunFailed
 from gnomon.core.runs.run import RunId
 from gnomon.core.runs.state import RunStatus
@@ -168,11 +170,11 @@ async def test_a_mistake_of_ours_about_one_run_does_not_stop_the_others(
     good = await create_dag(flows, tasks_of(chain(1)))
     [lost] = await enqueue(flows, ask(bad.job))
     [fine] = await enqueue(flows, ask(good.job))
-    real = run_beginnings.after
+    real = after
 
-    def broken(plan: Plan, *args: object, **more: object) -> object:
+    def broken(plan: Plan, *args: Any, **more: Any) -> object:
         assert POISON not in plan.graph.names
-        return real(plan, *args, **more)  # type: ignore[arg-type]
+        return real(plan, *args, **more)
 
     monkeypatch.setattr(run_beginnings, "after", broken)
     await flows.runs.start(now=NOW, limit=10)
@@ -196,7 +198,7 @@ def breaking(monkeypatch: pytest.MonkeyPatch, module: object, name: str) -> None
 
 @pytest.mark.parametrize("more", [{}, {"failure_strategy": "CONTINUE", "allow_partial_completion": True}])
 async def test_a_bug_about_one_run_fails_it_and_other_ends_of_the_batch_are_written(
-    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch, more: dict[str, JSON]
+    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch, more: dict[str, Any]
 ) -> None:
     edges = {"first": [], "beside": [], POISON: ["first"], "last": [POISON]}
     bad = await start_run(flows, await create_dag(flows, tasks_of(edges), **more))
@@ -246,7 +248,7 @@ async def test_a_run_of_which_nothing_can_be_written_fails_and_the_others_are_wr
 
 @pytest.mark.parametrize("more", [{}, {"failure_strategy": "FAIL_FAST"}])
 async def test_an_event_that_nothing_can_follow_ends_its_run_which_says_so(
-    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch, more: dict[str, JSON]
+    flows: WorkflowStore, monkeypatch: pytest.MonkeyPatch, more: dict[str, Any]
 ) -> None:
     tasks: list[JSON] = [{"name": "wait", "event": {"name": "paid"}}]
     tasks.append({"name": POISON, "kind": "echo", "depends_on": ["wait"]})

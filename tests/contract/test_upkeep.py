@@ -28,8 +28,8 @@ from gnomon.errors import (
 from gnomon.store.operations import upkeep
 from gnomon.store.protocols.operations import Forgotten
 from gnomon.store.protocols.store import Store
-from tests.conftest import SERVERS
-from tests.contract.conftest import SQLITE, FindGround, Ground
+from tests.conftest import EACH_SERVER
+from tests.contract.conftest import SQLITE, FindGround
 from tests.contract.given import (
     ADA,
     BOB,
@@ -54,6 +54,7 @@ from tests.contract.given import (
     seen,
     tries,
 )
+from tests.contract.grounds import Ground
 
 DAY = timedelta(days=1)
 POLICY = RetentionPolicy(
@@ -63,7 +64,7 @@ POLICY = RetentionPolicy(
 Verb = Callable[[UUID | None], Awaitable[Forgotten]]
 
 
-@pytest.fixture(params=[SQLITE, *SERVERS])
+@pytest.fixture(params=[SQLITE, *EACH_SERVER])
 def real_ground(request: pytest.FixtureRequest, ground: FindGround) -> Ground:
     """For what the model keeps no time of. Not async: a ground is prepared by a loop of its own."""
     return ground(request.param)
@@ -155,10 +156,10 @@ async def test_all_that_belongs_to_an_execution_goes_with_it(store: Store) -> No
     leased = await claim_one(store, now=NOW + MINUTE)
     await remark(store, leased)
     await end(store, leased, FAILED, now=NOW + MINUTE)
-    assert await store.dead_letters.get(DEFAULT_TENANT, execution_id)
+    assert (await store.dead_letters.get(DEFAULT_TENANT, execution_id)).execution_id == execution_id
 
     assert await forget_ended(store, now=NOW + 90 * DAY) == 0
-    assert await store.dead_letters.get(DEFAULT_TENANT, execution_id)
+    assert (await store.dead_letters.get(DEFAULT_TENANT, execution_id)).execution_id == execution_id
     assert await forget_ended(store, now=NOW + 91 * DAY) == 1
 
     with pytest.raises(DeadLetterNotFound):
@@ -183,7 +184,7 @@ async def test_an_execution_with_very_many_lines_goes_in_parts(
     assert first == Forgotten(0, more=True)
     left = await real_store.logs.read(DEFAULT_TENANT, leased.claim.execution_id, limit=100)
     assert len(left) == 15
-    assert await seen(real_store, leased)
+    assert (await seen(real_store, leased)).id == leased.claim.execution_id
     assert await forget_ended(real_store, now=later) == 1
 
 

@@ -12,6 +12,7 @@ from gnomon.core.executions.lifecycle import JobAction, Outcome, change_of
 from gnomon.core.jobs.job import Definition, Job, JobId
 from gnomon.core.time.schedule import Interval, Misfire, Schedule
 from gnomon.store.protocols.store import Store
+from tests.contract.firings import fire
 from tests.contract.given import (
     BROKEN,
     DONE,
@@ -28,7 +29,6 @@ from tests.contract.given import (
     new_job,
     seen,
 )
-from tests.contract.test_overlap import fire
 
 
 async def after(store: Store, *needed: Job, slots: int | None = None) -> Job:

@@ -62,7 +62,7 @@ class Twins:
             assert actual[place] == value, f"{place}\nis        {actual[place]}\nand not   {value}"
 
 
-async def _answer(store: Store, noun: str, verb: str, *args: Any, **kwargs: Any) -> Any:
+async def _answer(store: Store | ModelStore, noun: str, verb: str, *args: Any, **kwargs: Any) -> Any:
     try:
         answer = await getattr(getattr(store, noun), verb)(*args, **kwargs)
     except GnomonError as error:
@@ -73,7 +73,7 @@ async def _answer(store: Store, noun: str, verb: str, *args: Any, **kwargs: Any)
 
 
 async def _visible(
-    store: Store, model: ModelStore, tenants: Sequence[TenantId], now: datetime
+    store: Store | ModelStore, model: ModelStore, tenants: Sequence[TenantId], now: datetime
 ) -> dict[str, object]:
     """What readers see, by place. The model knows which ids there are to ask for."""
     seen: dict[str, Any] = {

@@ -140,9 +140,10 @@ class Fuzz:
 
     def _furnish(self) -> dict[str, list[str]]:
         with httpx.Client(base_url=self.api, headers={"Authorization": f"Bearer {self.key}"}) as http:
+            schedules: list[dict[str, object]] = [{}, {"cron": "0 9 * * *"}, {"interval_seconds": 60}]
             jobs = [
                 http.post("/v1/jobs", json={"name": f"fuzz {number}", "kind": "dummy", **more}).json()
-                for number, more in enumerate([{}, {"cron": "0 9 * * *"}, {"interval_seconds": 60}])
+                for number, more in enumerate(schedules)
             ]
             runs = [http.post(f"/v1/jobs/{job['job_id']}/trigger").json() for job in jobs]
             ada = {"worker_id": "ada", "kinds": ["dummy"], "capacity": 10}

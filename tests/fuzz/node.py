@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gnomon.app.connection import open_connection
-from tests.acceptance.test_api import node
+from tests.acceptance.nodes import node
 
 LIMITS = ("SUBMISSIONS", "QUERIES", "HEARTBEATS")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.code_seed import seed_of_this_code
 from tests.fuzz.fuzzing import Fuzz, after
 from tests.fuzz.node import quiet_node
-from tests.simulator.test_world import seed_of_this_code
 
 SECONDS = 12
 

@@ -138,7 +138,7 @@ def ambient_uses(source: Source) -> Iterator[tuple[ast.AST, str]]:
 
 def origins(tree: ast.Module) -> dict[str, str]:
     """What each imported name stands for: `dt` for `datetime`, `uuid4` for `uuid.uuid4`."""
-    known = {}
+    known: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             known |= {alias.asname or alias.name: alias.name for alias in node.names}

@@ -148,9 +148,9 @@ def said_in(root: Path, figure: Figure) -> float:
     pattern = re.escape(before) + NUMBER + re.escape(after)
     found = re.search(pattern.replace(r"\ ", r"\s+"), " ".join(read(root, figure.page).split()))
     assert found, f"{figure.page}: it does not say {figure.said!r} any more. Mend the page, or the row here."
-    number = found["number"]
-    value = float(WORDS[number]) if number in WORDS else float(number.replace(",", ""))
-    return round(value * UNITS.get(found["unit"], 1), 6)
+    in_words = WORDS.get(found["number"])
+    number = float(found["number"].replace(",", "")) if in_words is None else in_words
+    return round(number * UNITS.get(found["unit"], 1), 6)
 
 
 def number_of(constant: str) -> float:

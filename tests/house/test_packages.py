@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def test_a_second_version_of_a_package_is_found(plant: Plant) -> None:
     assert different_pins(root) == ["requirements/runtime.txt: two==2, but dev.txt has 2.1. Run make lock."]
 
 
-def undeclared(root: Path, distributions: dict[str, list[str]]) -> list[str]:
+def undeclared(root: Path, distributions: Mapping[str, list[str]]) -> list[str]:
     declared = {normal(name) for name in (*_declared(root, optional=True), *NOT_DECLARED)}
     return [
         f"{place}: {module} comes with {' or '.join(owners)}, which pyproject.toml does not name."
@@ -72,7 +72,7 @@ def undeclared(root: Path, distributions: dict[str, list[str]]) -> list[str]:
     ]
 
 
-def unused(root: Path, distributions: dict[str, list[str]]) -> list[str]:
+def unused(root: Path, distributions: Mapping[str, list[str]]) -> list[str]:
     imported = {normal(owner) for _, module in _foreign(root) for owner in distributions.get(module, [])}
     return [
         f"pyproject.toml: nothing imports {name}. Leave it out."

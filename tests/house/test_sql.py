@@ -288,7 +288,7 @@ def rows_written_elsewhere(root: Path) -> list[str]:
 
 
 def unused_fragments(root: Path) -> list[str]:
-    found = {}
+    found: dict[str, int] = {}
     for dialect in DIALECTS:
         texts = texts_for(root, dialect)
         used = {name for text in texts.values() for name in FRAGMENT.findall(text)}

@@ -8,13 +8,13 @@ from uuid import uuid4
 
 import pytest
 
-from tests.conftest import SERVERS, MakeDatabase, StartServer
+from tests.conftest import EACH_SERVER, MakeDatabase, StartServer
 from tests.migration.grounds import Ground, PostgresGround, SqliteGround
 
 NewGround = Callable[[], Awaitable[Ground]]
 
 
-@pytest.fixture(params=["sqlite", *SERVERS])
+@pytest.fixture(params=["sqlite", *EACH_SERVER])
 def new_ground(
     request: pytest.FixtureRequest, postgres: StartServer, fresh_database: MakeDatabase, tmp_path: Path
 ) -> NewGround:

@@ -20,8 +20,10 @@ GNOMON = Path(sys.executable).with_name("gnomon")
 
 
 class Ground(Protocol):
-    url: str
-    dialect: str
+    @property
+    def url(self) -> str: ...
+    @property
+    def dialect(self) -> str: ...
 
     async def shape(self) -> Shape: ...
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gnomon.settings import ApiSettings
-from tests.acceptance.test_api import Node, node
+from tests.acceptance.nodes import Node, node
 from tests.fuzz.node import prepared_with_a_key
 
 DEADLINES = ("first_byte", "head", "body", "idle")

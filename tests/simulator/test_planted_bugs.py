@@ -20,6 +20,10 @@ from proof.simulator.scenarios.behaviour import Behaviour
 from proof.simulator.scenarios.scenario import Fault, FaultKind, JobSpec, NodeSpec, Role, Scenario
 from proof.simulator.seeds.profiles import draw
 
+pytestmark = pytest.mark.thorough(
+    "The simulator catches a guard that was taken out, and makes the failure small"
+)
+
 SEEDS = range(4)
 Plant = Callable[[pytest.MonkeyPatch], None]
 

@@ -130,7 +130,7 @@ def test_the_environment_says_the_same_in_text(tmp_path: Path) -> None:
     found = reading(tmp_path, {}, environment)
     settings = found.settings()
     assert settings.app == ("shop.jobs:app", "billing:app")
-    assert (settings.worker.slots, settings.worker.queues) == (7, {"mail", "default"})
+    assert (settings.worker.slots, settings.worker.queues) == (7, frozenset({"mail", "default"}))
     assert settings.worker.recycle_above_mb is None  # The environment takes back what the file says.
     assert settings.scheduler.shards
     assert settings.log.level is LogLevel.WARNING

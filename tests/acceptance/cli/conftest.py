@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.test_api import first_key, node
+from tests.acceptance.nodes import first_key, node
 
 Done = subprocess.CompletedProcess[str]
 

@@ -15,7 +15,7 @@ from gnomon.client.remote.server import Server
 from gnomon.client.remote.wire import ServerAddress
 from gnomon.errors import ServerRefused
 from tests.acceptance.cli.conftest import Desk
-from tests.acceptance.test_api import first_key, node
+from tests.acceptance.nodes import first_key, node
 
 NIGHTLY = {"type": "cron", "cron": "0 2 * * *", "timezone": "Europe/Berlin", "calendar": "all-holidays"}
 LOAD = {"name": "load", "kind": "dummy", "payload": {"output": 1}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from tests.acceptance.cli.conftest import Desk
 
@@ -114,7 +115,9 @@ def test_a_circle_is_refused_without_a_server(desk: Desk) -> None:
     ]
     refused = desk("dag", "validate", "-", stdin=json.dumps({"name": "x", "tasks": tasks}), exit_code=2)
     assert "a -> b -> a" in refused.stderr
-    small = {"stdin": json.dumps({"name": "x", "tasks": [{"name": name, "kind": "dummy"} for name in "ab"]})}
+    small: dict[str, Any] = {
+        "stdin": json.dumps({"name": "x", "tasks": [{"name": name, "kind": "dummy"} for name in "ab"]})
+    }
     assert "2 task(s)" in desk("dag", "validate", "-", **small).stdout
     refused = desk("dag", "validate", "-", exit_code=2, GNOMON_DAG_TASKS_MAX="1", **small)
     assert "2 tasks; at most 1" in refused.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 from gnomon.app.processes.opening import open_store
 from gnomon.store.operations.diagnosis import INVARIANTS, SqlDiagnosis
 from tests.acceptance.cli.conftest import Desk
-from tests.acceptance.test_api import first_key, node
+from tests.acceptance.nodes import first_key, node
 from tests.conftest import MakeDatabase
 from tests.postgres import PostgresServer
 

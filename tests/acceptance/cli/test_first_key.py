@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from tests.acceptance.cli.conftest import Desk
-from tests.acceptance.test_api import Node, first_key, node
+from tests.acceptance.nodes import Node, first_key, node
 from tests.postgres import free_port
 
 

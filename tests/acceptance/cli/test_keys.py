@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from tests.acceptance.cli.conftest import Desk, Done
-from tests.acceptance.test_api import first_key, node
+from tests.acceptance.nodes import first_key, node
 
 
 def gnomon(folder: Path, *words: str, exit_code: int = 0) -> Done:

@@ -12,16 +12,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from tests.acceptance.cli.completion import offered
 from tests.acceptance.cli.conftest import Desk
-from tests.acceptance.cli.test_remote_worker import worker, worker_key
-
-GNOMON = Path(sys.executable).with_name("gnomon")
-COMPLETE = """
-eval "$(_GNOMON_COMPLETE=source_bash gnomon)"
-COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-_gnomon_completion gnomon
-printf '%s\\n' "${COMPREPLY[@]}"
-"""
+from tests.acceptance.cli.remote_workers import worker, worker_key
 
 
 @pytest.fixture
@@ -68,20 +61,6 @@ def test_a_drained_worker_takes_nothing_new_until_it_is_undrained(desk: Desk) ->
     assert "remote-resting" in desk("workers", "list").stdout
     assert "[ILLEGAL_TRANSITION]" in desk("workers", "undrain", "remote-resting", exit_code=1).stderr
     assert "[WORKER_NOT_FOUND]" in desk("workers", "drain", "nobody", exit_code=4).stderr
-
-
-def offered(*words: str) -> set[str]:
-    """What bash proposes for the last of these words."""
-    path = f"{GNOMON.parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-c", COMPLETE, "bash", *words],
-        env=os.environ | {"PATH": path},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr == ""
-    return set(done.stdout.split())
 
 
 def test_a_shell_completes_commands_and_options() -> None:

@@ -7,8 +7,8 @@ import typer
 from typer.core import TyperCommand
 
 from gnomon.cli.session.names import dag_names, job_names
+from tests.acceptance.cli.completion import offered
 from tests.acceptance.cli.conftest import Desk
-from tests.acceptance.cli.test_live import offered
 
 FLOW = """
 name: nightly-flow
@@ -62,6 +62,7 @@ def test_a_name_that_a_shell_would_not_take_as_it_is_is_never_proposed(
     assert job_names(context, "quirky-$") == []
 
 
+@pytest.mark.thorough("A shell completes the names of ten more places, and more misspellings get a guess")
 def test_whatever_is_named_is_completed_and_calendars_and_workers_are_guessed(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

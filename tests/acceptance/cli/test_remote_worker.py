@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -19,41 +16,19 @@ import pytest
 from gnomon.client.remote.wire import ServerAddress
 from gnomon.client.remote.work_store import RemoteStore
 from gnomon.core.executions.decisions import Decision
-from gnomon.core.executions.execution import WorkerId
+from gnomon.core.executions.execution import Failure, WorkerId
 from gnomon.core.executions.lease import ClaimRequest, Leased
-from gnomon.core.executions.lifecycle import Failed, Failure, Released, Succeeded, after
+from gnomon.core.executions.lifecycle import Failed, Released, Succeeded, after
 from gnomon.core.executions.records import Checkpoint, LogLevel, LogLine
 from gnomon.core.operations.workers import Registration
 from gnomon.core.values.document import Document
 from gnomon.store.protocols.changes import Applied
 from tests.acceptance.cli.conftest import Desk
-from tests.acceptance.test_api import first_key, node
+from tests.acceptance.cli.remote_workers import worker, worker_key
+from tests.acceptance.nodes import first_key, node
 from tests.postgres import free_port
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
-
-
-@contextmanager
-def worker(desk: Desk, queue: str, key: str) -> Iterator[subprocess.Popen[str]]:
-    words = ["worker", "--server", desk.url, "--queues", queue, "--worker-name", f"remote-{queue}"]
-    with subprocess.Popen(
-        [sys.executable, "-m", "gnomon.cli", *words, "--log-format", "json"],
-        cwd=desk.folder,
-        env=os.environ | {"GNOMON_KEY": key},
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            if process.poll() is None:
-                process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=60)
-
-
-def worker_key(desk: Desk) -> str:
-    key: str = desk.json("key", "create", "a worker", "--scope", "worker")["key"]
-    return key
 
 
 def test_it_serves_probes_where_it_is_told_to(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

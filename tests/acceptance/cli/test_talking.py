@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 import stat
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from tests.acceptance.cli.conftest import Desk
-from tests.acceptance.test_api import free_port
+from tests.postgres import free_port
 
 ERROR = r"gnomon: .+ \(request req_[0-9a-f]+\) \[[A-Z_]+\]\n"
 
 
 def test_a_key_is_kept_in_a_file_for_its_owner_and_used_from_there(desk: Desk) -> None:
-    nothing = {"GNOMON_SERVER": "", "GNOMON_KEY": ""}
+    nothing: dict[str, Any] = {"GNOMON_SERVER": "", "GNOMON_KEY": ""}
     assert "gnomon login" in desk("job", "list", exit_code=6, **nothing).stderr
 
-    told = desk("login", "--server", desk.url, stdin=f"{desk.key}\n", **nothing)
+    done = desk("login", "--server", desk.url, stdin=f"{desk.key}\n", **nothing)
     path = desk.folder / "gnomon" / "profiles.toml"
-    assert str(path) in told.stdout
-    assert desk.key not in told.stdout
+    assert str(path) in done.stdout
+    assert desk.key not in done.stdout
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     desk("job", "list", **nothing)
     assert "chmod 600" in _with_mode(path, 0o644, lambda: desk("job", "list", exit_code=2, **nothing).stderr)
@@ -35,7 +36,7 @@ def test_a_key_is_kept_in_a_file_for_its_owner_and_used_from_there(desk: Desk) -
     assert f"There is no API key for {elsewhere}. Set GNOMON_KEY, or run `gnomon login --server" in refused
     assert f"The profile 'default' in {path} is for {desk.url}." in refused
     # A profile that is mistyped does not send the key of the environment to the default server.
-    mistyped = {"GNOMON_SERVER": "", "GNOMON_KEY": desk.key}
+    mistyped: dict[str, Any] = {"GNOMON_SERVER": "", "GNOMON_KEY": desk.key}
     refused = desk("job", "list", "--profile", "wrnog", exit_code=2, **mistyped).stderr
     assert f"there is no profile 'wrnog' in {path}. Known: " in refused
     for empty in ("", "\n", "gnm_x y\n"):

@@ -6,6 +6,8 @@ import asyncio
 import signal
 from datetime import timedelta
 
+import pytest
+
 from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, ExecutionStatus
 from gnomon.core.executions.lifecycle import DeadReason
@@ -121,6 +123,7 @@ async def _stop_between_writes(cluster: Cluster, process: GnomonProcess) -> None
             await asyncio.wait([writing])
 
 
+@pytest.mark.thorough("A job that keeps the interpreter busy for three leases keeps its lease")
 async def test_a_job_that_keeps_the_interpreter_busy_keeps_its_lease(cluster: Cluster) -> None:
     await (await cluster.scheduler()).says("is up")
     await (await cluster.worker()).says("is up")
@@ -134,6 +137,7 @@ async def test_a_job_that_keeps_the_interpreter_busy_keeps_its_lease(cluster: Cl
     assert (ended.status, ended.claim) == (ExecutionStatus.COMPLETED, 1)
 
 
+@pytest.mark.thorough("A job that kills three workers in a row is dead-lettered as a crash loop")
 async def test_a_job_that_kills_every_worker_is_dead_lettered_as_a_crash_loop(cluster: Cluster) -> None:
     await (await cluster.scheduler()).says("is up")
     [run] = await cluster.enqueue(await cluster.job("kills_its_worker", retry=RetryPolicy(max_attempts=10)))
@@ -146,6 +150,7 @@ async def test_a_job_that_kills_every_worker_is_dead_lettered_as_a_crash_loop(cl
     assert (await cluster.store.dead_letters.get(DEFAULT_TENANT, run)).reason is DeadReason.CRASH_LOOP
 
 
+@pytest.mark.thorough("A job that kills its workers takes none of its neighbours along")
 async def test_a_job_that_kills_every_worker_takes_none_of_its_neighbours_along(cluster: Cluster) -> None:
     await (await cluster.scheduler()).says("is up")
     patient = RetryPolicy(max_attempts=10)

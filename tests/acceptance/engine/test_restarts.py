@@ -71,7 +71,7 @@ async def keep_asking(cluster: Cluster, job: Job, enough: asyncio.Event) -> list
     asked: list[ExecutionId] = []
     while not enough.is_set():
         ids = cluster.new_ids(5)
-        asked += await insist(lambda ids=ids: cluster.enqueue_as(job, ids))
+        asked += await insist(partial(cluster.enqueue_as, job, ids))
         await asyncio.sleep(0.05)
     return asked
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from gnomon.client import Client
 from gnomon.client.context import ClientContext
 from gnomon.core.executions.execution import ExecutionStatus
@@ -19,6 +21,7 @@ PATIENCE_SECONDS = 90.0
 AFTER = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"]}
 
 
+@pytest.mark.thorough("A hundred runs of a workflow survive the death of every process, three times")
 async def test_runs_survive_the_death_of_everything(cluster: Cluster) -> None:
     clock = StoreClock(cluster.store.clock)
     await clock.learn()

@@ -32,14 +32,15 @@ class ModelSchedules:
         passed_over: Collection[JobId] = (),
     ) -> Due:
         due = [(time, job.id, job) for time, job in self._waiting(shards, passed_over) if time <= now]
-        answer = Due([], [])
+        readable: list[Job] = []
+        unreadable: list[Unreadable] = []
         for time, job_id, job in sorted(due, key=lambda entry: entry[:2])[:limit]:
             try:  # As if it had been written down and read again by this release.
                 schedule_document.from_document(schedule_document.to_document(job.definition.schedule))
-                answer.jobs.append(job)
+                readable.append(job)
             except InvalidInput as error:
-                answer.unreadable.append(Unreadable(job.tenant_id, job_id, job.name, time, error))
-        return answer
+                unreadable.append(Unreadable(job.tenant_id, job_id, job.name, time, error))
+        return Due(readable, unreadable)
 
     async def next_due(
         self, *, shards: Collection[int] | None = None, passed_over: Collection[JobId] = ()

@@ -33,6 +33,7 @@ from gnomon.health.metrics import Metrics
 from gnomon.health.vitals import Vitals
 from gnomon.settings import ApiSettings, HandlerSettings
 from gnomon.store.databases.hints import Topic
+from gnomon.store.protocols.store import Store
 from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing import ManualClock
@@ -105,7 +106,7 @@ class Office:
         self.http = httpx.AsyncClient(
             transport=httpx.ASGITransport(self.app),
             base_url=BASE,
-            headers=await self.key("admin"),  # type: ignore[arg-type]
+            headers=await self.key("admin"),
             event_hooks={"response": [conforms]},
         )
 
@@ -210,10 +211,12 @@ async def memory() -> SqlStore:
 async def office(
     request: pytest.FixtureRequest, databases: FindGround, handlers: Registry
 ) -> AsyncIterator[Office]:
+    store: Store
     if request.param == "sqlite":
         store = await memory()
     else:
         store = await (await databases("postgres")).fresh(rescan=timedelta(0))
+    assert isinstance(store, SqlStore)
     office = Office(store, handlers)
     await office.open()
     yield office

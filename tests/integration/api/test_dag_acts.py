@@ -11,23 +11,10 @@ from gnomon.core.executions.execution import Failure
 from gnomon.core.executions.lifecycle import Failed, Succeeded
 from gnomon.errors import JobAlreadyExists
 from tests.integration.api.conftest import Office
+from tests.integration.api.dags import begun, made_of
 
 GATE: dict[str, Any] = {"name": "gate", "approval": {}}
 NUL, SURROGATE = "a\0b", "\\ud800"
-
-
-async def made(office: Office, *tasks: dict[str, Any], name: str = "x", **more: Any) -> str:
-    answer = await office.http.post("/v1/dags", json={"name": name, "tasks": list(tasks), **more})
-    assert answer.status_code == 201, answer.text
-    dag_id: str = answer.json()["dag_id"]
-    return dag_id
-
-
-async def begun(office: Office, *tasks: dict[str, Any], **more: Any) -> str:
-    """The path of a run."""
-    answer = await office.http.post(f"/v1/dags/{await made(office, *tasks, **more)}/trigger")
-    assert answer.status_code == 201, answer.text
-    return f"/v1/dag-runs/{answer.json()['dag_run_id']}"
 
 
 async def posted(office: Office, path: str, text: str) -> tuple[int, str, str]:
@@ -67,7 +54,7 @@ HALF = "x" * 200_000
 async def test_a_configuration_that_is_too_large_together_is_refused(
     office: Office, headers: dict[str, str], more: dict[str, Any]
 ) -> None:
-    path = f"/v1/dags/{await made(office, {'name': 'a', 'kind': 'echo'}, config={'old': HALF}, **more)}"
+    path = f"/v1/dags/{await made_of(office, {'name': 'a', 'kind': 'echo'}, config={'old': HALF}, **more)}"
 
     answer = await office.http.post(f"{path}/trigger", json={"config": {"new": HALF}}, headers=headers)
 
@@ -83,7 +70,7 @@ async def test_a_configuration_that_is_too_large_together_is_refused(
 async def test_a_run_that_was_asked_for_with_what_is_no_configuration_fails_and_says_so(
     office: Office,
 ) -> None:
-    dag_id = await made(office, {"name": "a", "kind": "echo"})
+    dag_id = await made_of(office, {"name": "a", "kind": "echo"})
 
     asked = await office.http.post(f"/v1/jobs/{dag_id}/trigger", json={"input": [1]})
     assert asked.status_code == 201, asked.text
@@ -213,7 +200,7 @@ async def test_what_is_wrong_with_a_workflow_is_named_as_it_was_written(
 
 
 async def test_choices_are_listed_where_one_was_missed(small_office: Office) -> None:
-    dag_id = await made(small_office, PLAIN, cron_expression="0 0 * * *")
+    dag_id = await made_of(small_office, PLAIN, cron_expression="0 0 * * *")
     span = {"start": "2026-01-01", "end": "2026-01-02", "existing": "some"}
     body = await small_office.http.post(f"/v1/dags/{dag_id}/backfills", json=span)
     query = await small_office.http.get("/v1/dags", params={"status": "ASLEEP"})
@@ -234,7 +221,7 @@ async def test_a_payload_that_is_too_large_is_so_wherever_it_is(office: Office) 
 
 async def test_the_same_definition_makes_no_revision_and_a_stale_version_is_refused(office: Office) -> None:
     document = {"name": "x", "tasks": [PLAIN]}
-    path = f"/v1/dags/{await made(office, PLAIN)}"
+    path = f"/v1/dags/{await made_of(office, PLAIN)}"
 
     same = await office.http.put(path, json=document, headers={"If-Match": '"1"'})
     assert (same.status_code, same.json()["revision"], same.json()["version"]) == (200, 1, 1)
@@ -250,8 +237,11 @@ async def test_the_same_definition_makes_no_revision_and_a_stale_version_is_refu
 async def test_no_act_on_a_workflow_passes_over_the_version_that_the_caller_has_seen(
     office: Office, method: str, action: str
 ) -> None:
-    path = f"/v1/dags/{await made(office, PLAIN)}"
-    bodies = [{"headers": {"If-Match": '"7"'}}, *([{"json": {"version": 7}}] if action else [])]
+    path = f"/v1/dags/{await made_of(office, PLAIN)}"
+    bodies: list[dict[str, Any]] = [
+        {"headers": {"If-Match": '"7"'}},
+        *([{"json": {"version": 7}}] if action else []),
+    ]
 
     for said in bodies:
         stale = await office.http.request(method, path + action, **said)

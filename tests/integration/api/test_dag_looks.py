@@ -8,7 +8,7 @@ from uuid import UUID
 from gnomon.core.executions.execution import Failure
 from gnomon.core.executions.lifecycle import Failed
 from tests.integration.api.conftest import Office
-from tests.integration.api.test_dags import made, triggered
+from tests.integration.api.dags import made, triggered
 
 BROKEN = Failed(Failure("boom", "the disk is full"), permanent=True)
 UNSCHEDULED = {"cron_expression": None, "timezone": None}

@@ -9,7 +9,7 @@ import pytest
 from gnomon.core.executions.execution import Failure
 from gnomon.core.executions.lifecycle import Failed, Succeeded
 from tests.integration.api.conftest import Office
-from tests.integration.api.test_dag_acts import begun
+from tests.integration.api.dags import begun
 
 BROKEN = Failed(Failure("Oops", "it broke"), permanent=True)
 CHAIN: tuple[dict[str, Any], ...] = (

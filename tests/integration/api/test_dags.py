@@ -11,51 +11,9 @@ from gnomon.core.executions.execution import Failure
 from gnomon.core.executions.lifecycle import Cancelled, Failed, Succeeded
 from gnomon.core.values.document import Document
 from tests.integration.api.conftest import Office
+from tests.integration.api.dags import EXAMPLE, made, triggered
 
-EXAMPLE: dict[str, Any] = {
-    "name": "etl-pipeline",
-    "cron_expression": "0 2 * * *",
-    "timezone": "UTC",
-    "tasks": [
-        {
-            "name": "extract",
-            "payload": {"action": "extract_data", "source": "production_db"},
-            "timeout_seconds": 1800,
-        },
-        {
-            "name": "transform",
-            "payload": {"action": "transform_data"},
-            "dependencies": ["extract"],
-            "timeout_seconds": 3600,
-        },
-        {
-            "name": "load",
-            "payload": {"action": "load_data", "destination": "data_warehouse"},
-            "dependencies": ["transform"],
-            "timeout_seconds": 1800,
-        },
-        {
-            "name": "notify",
-            "payload": {"action": "send_notification", "channel": "#data-team"},
-            "dependencies": ["load"],
-        },
-    ],
-}
 KINDS = ["extract_data", "transform_data", "load_data", "send_notification"]
-
-
-async def made(office: Office, **changes: Any) -> dict[str, Any]:
-    answer = await office.http.post("/v1/dags", json=EXAMPLE | changes)
-    assert answer.status_code == 201, answer.text
-    body: dict[str, Any] = answer.json()
-    return body
-
-
-async def triggered(office: Office, dag: dict[str, Any], **body: Any) -> dict[str, Any]:
-    answer = await office.http.post(f"/v1/dags/{dag['dag_id']}/trigger", json=body)
-    assert answer.status_code == 201, answer.text
-    run: dict[str, Any] = answer.json()
-    return run
 
 
 async def test_the_example_of_the_seeds_works_as_it_stands(office: Office) -> None:

@@ -29,7 +29,7 @@ STREAMS = {"follow_logs", "stream_events"}
 CRON = {"cron": "0 9 * * *"}
 ONCE = {"run_at": "2090-01-01T00:00:00Z"}
 # What a field of a schedule needs beside it.
-BESIDE = {
+BESIDE: dict[str, dict[str, Any]] = {
     "timezone": CRON, "gap": CRON, "fold": CRON, "anchor": {"interval_seconds": 60}, "if_past": ONCE,
     "jitter_seconds": {"interval_seconds": 86_400},
 }  # fmt: skip
@@ -175,7 +175,9 @@ async def test_what_lies_outside_of_a_range_is_refused_and_its_limit_is_not(
     ids = await furnish(office)
     path = path.format(job=ids["JOB_ID"], dag=ids["DAG_ID"])
     for field, one in document["components"]["schemas"][schema]["properties"].items():
-        beside = BESIDE.get(field, {}) if schema in ("NewJob", "NestedSchedule", "PreviewForm") else {}
+        beside: dict[str, Any] = (
+            BESIDE.get(field, {}) if schema in ("NewJob", "NestedSchedule", "PreviewForm") else {}
+        )
         for is_allowed, value in _at_the_edges(one):
             if (schema, field) in NOT_REFUSED:
                 continue

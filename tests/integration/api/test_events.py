@@ -16,8 +16,7 @@ from gnomon.core.executions.execution import Failure
 from gnomon.core.executions.lifecycle import Failed, Succeeded
 from gnomon.errors import EventsGone
 from tests.integration.api.conftest import Office, problem
-
-OLDEST = "0-0-0"
+from tests.integration.api.following import OLDEST, all_after
 
 
 @pytest.fixture(autouse=True)
@@ -29,20 +28,6 @@ def a_follower(office: Office, types: str | None = None) -> Follower:
     return Follower(
         office.store.events, DEFAULT_TENANT, after=None, types=types, job_id=None, now=office.clock.now
     )
-
-
-async def all_after(office: Office, after: str = OLDEST, **wanted: Any) -> list[dict[str, Any]]:
-    """All that a reader gets who comes back again and again: each stream is asked to end at once."""
-    office.api.closing.set()
-    told: list[dict[str, Any]] = []
-    while True:
-        answer = await office.http.get("/v1/events/stream", params={"after": after, **wanted})
-        assert answer.status_code == 200, answer.text
-        more = [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: ")]
-        if not more:
-            return told
-        told += more
-        after = more[-1]["id"]
 
 
 async def types(office: Office, **wanted: Any) -> list[str]:

@@ -99,7 +99,8 @@ async def _call(
     if random.random() < 0.05:
         content = content[: len(content) // 2] + b"\xff"
     url = f"http://gnomon.test{path}?{urlencode(query)}"
-    headers = {"Idempotency-Key": fuzz.text()[:50].encode(errors="replace")} if random.random() < 0.1 else {}
+    key = fuzz.text()[:50].encode(errors="replace")
+    headers = {b"Idempotency-Key": key} if random.random() < 0.1 else {}
     return await http.request(method.upper(), url, content=content, headers=headers)
 
 

@@ -19,6 +19,7 @@ from gnomon.api.application import ROUTES
 from gnomon.app import open_store
 from gnomon.app.processes.desk import desk_for
 from gnomon.handlers.registry import Registry
+from gnomon.store.sql_store import SqlStore
 from tests.contract.grounds import SqliteGround
 from tests.integration.api.asgi import Line
 from tests.integration.api.conftest import UNLIMITED, Office, memory, problem
@@ -117,7 +118,9 @@ async def test_head_is_answered_wherever_get_is_also_beside_the_loop(
     """Long calls are served by a thread that reads the whole request before it begins."""
     ground = SqliteGround(tmp_path)
     await ground.prepare()
-    office = Office(await ground.fresh(rescan=timedelta(0)), handlers)
+    store = await ground.fresh(rescan=timedelta(0))
+    assert isinstance(store, SqlStore)
+    office = Office(store, handlers)
     await office.open()
     open_here = partial(open_store, f"sqlite://{tmp_path / '1.db'}", rescan=timedelta(0))
     paths = {path for route in ROUTES if "GET" in getattr(route, "http_methods", ()) for path in route.paths}

@@ -8,7 +8,7 @@ from gnomon.client.access.key_uses import EVERY, KeyUseWriter
 from gnomon.core.access.keys import KeySource
 from gnomon.store.databases.database import Rows
 from tests.integration.api.conftest import Office, problem
-from tests.integration.api.test_events import all_after
+from tests.integration.api.following import all_after
 
 
 async def last_uses(office: Office) -> dict[str, str | None]:

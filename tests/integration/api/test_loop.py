@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import httpx
@@ -43,6 +43,7 @@ LOOP_SECONDS_MAX = 0.05
 PROCESS_SECONDS_MAX = 0.25
 TICK_SECONDS = 0.001
 # As many as there may be; fewer on PostgreSQL, where only what the store does differs.
+THE_LARGEST = pytest.mark.thorough("No call holds the loop of an API node, with workflows of 20,000 tasks")
 TASKS, EDGES_EACH = {"sqlite": 20_000, "postgres": 4000}, 5
 BATCH = 1000
 DOCUMENT = {"numbers": list(range(2500))}  # A thousand of them are nearly as large as a batch may be.
@@ -115,7 +116,7 @@ def _bare(path: str) -> str:
     return path.replace(":str}", "}")
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=[pytest.param("sqlite", marks=THE_LARGEST), "postgres"])
 async def node(
     request: pytest.FixtureRequest, tmp_path: Path, postgres: StartServer, handlers: Registry
 ) -> AsyncIterator[Node]:
@@ -133,7 +134,7 @@ async def node(
     async with desk_for(office.api, office.announce, partial(open_store, url, rescan=timedelta(0))) as desk:
         await office.http.aclose()
         office.http = httpx.AsyncClient(
-            transport=httpx.ASGITransport(application(office.api, desk=desk)),
+            transport=httpx.ASGITransport(cast("Any", application(office.api, desk=desk))),
             base_url=BASE,
             headers=await office.key("admin"),
             timeout=None,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.integration.api.conftest import Office, problem
-from tests.integration.api.test_dags import made, triggered
+from tests.integration.api.dags import made, triggered
 
 SAID = {"reason": "maintenance"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ async def test_runs_of_a_period_are_listed_page_by_page(office: Office) -> None:
     for path in ("/v1/executions", f"/v1/jobs/{job['job_id']}/executions"):
         found, cursor = list[str](), None
         while True:
-            asked = {**period, **({} if cursor is None else {"cursor": cursor})}
+            asked: dict[str, Any] = {**period, **({} if cursor is None else {"cursor": cursor})}
             page = (await office.http.get(path, params=asked)).json()
             found += [one["execution_id"] for one in page["executions"]]
             cursor = page["next_cursor"]

@@ -127,8 +127,10 @@ async def test_an_expression_whose_years_have_passed_is_named_in_the_words_of_th
 
 
 async def test_what_a_form_names_and_does_not_exist_is_told_with_its_field(office: Office) -> None:
-    job, dag = {"name": "job", "kind": "report"}, {"name": "dag", "tasks": [{"name": "a", "kind": "report"}]}
-    cron, nothing = {"cron": "0 9 * * *"}, "00000000-0000-7000-8000-00000000000f"
+    job: dict[str, object] = {"name": "job", "kind": "report"}
+    dag: dict[str, object] = {"name": "dag", "tasks": [{"name": "a", "kind": "report"}]}
+    cron: dict[str, object] = {"cron": "0 9 * * *"}
+    nothing = "00000000-0000-7000-8000-00000000000f"
     for path, form, field in (
         ("/v1/jobs", {**job, **cron, "calendar": "gone"}, "calendar"),
         ("/v1/jobs", {**job, "schedule": {**cron, "calendar": "gone"}}, "schedule.calendar"),

@@ -14,6 +14,7 @@ from gnomon.api.serving.room import READ_AT_ONCE
 from gnomon.app import open_store
 from gnomon.app.processes.desk import desk_for
 from gnomon.handlers.registry import Registry
+from gnomon.store.sql_store import SqlStore
 from tests.contract.grounds import SqliteGround
 from tests.integration.api.asgi import Line
 from tests.integration.api.conftest import UNLIMITED, Office, memory, problem
@@ -78,7 +79,9 @@ async def test_a_page_that_is_served_beside_the_loop_is_measured_too(
     ground = SqliteGround(tmp_path)
     await ground.prepare()
     settings = replace(UNLIMITED, answer_bytes_per_key=600_000)
-    async with small_room(Office(await ground.fresh(), handlers, settings=settings)) as office:
+    store = await ground.fresh()
+    assert isinstance(store, SqlStore)
+    async with small_room(Office(store, handlers, settings=settings)) as office:
         opening = partial(open_store, f"sqlite://{tmp_path / '1.db'}")
         async with desk_for(office.api, office.announce, opening) as desk:
             office.app = application(office.api, desk=desk)

@@ -10,7 +10,7 @@ from gnomon.core.executions.lifecycle import Failed, Succeeded
 from gnomon.core.executions.records import Checkpoint
 from gnomon.core.values.document import Document
 from tests.integration.api.conftest import Office
-from tests.integration.api.test_dags import made, triggered
+from tests.integration.api.dags import made, triggered
 
 BROKEN = Failed(Failure("oops", "It did not work."), permanent=True)
 MINUTE = timedelta(minutes=1)

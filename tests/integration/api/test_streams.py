@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any, cast
 
 import pytest
 
@@ -102,7 +103,7 @@ async def test_the_next_stream_of_a_key_or_a_tenant_is_refused(
         small_office.handlers,
         clock=small_office.clock,
         ids=small_office.ids,
-        settings=replace(UNLIMITED, **{limit: 1}),
+        settings=replace(UNLIMITED, **cast("dict[str, Any]", {limit: 1})),
     )
     await office.open()
     key, another = [await office.client.keys.create(name, ["read"]) for name in ("a", "b")]

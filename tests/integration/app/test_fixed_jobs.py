@@ -105,7 +105,7 @@ async def test_declared_scripts_are_tasks_of_a_workflow(database: str) -> None:
 
     @app.dag
     def flow(numbers: list[int]) -> None:
-        total(sums=add.task(over=numbers)(b="${item}"), word=shell())
+        total(sums=add.task(over=numbers)(b="${item}"), word=shell())  # type: ignore[unused-coroutine]
 
     async with app.running():
         await flow.trigger(numbers=[1, 2, 3])

@@ -22,6 +22,7 @@ from gnomon.testing import ManualClock, inline
 from tests.integration.app.shop import Order, Receipt, make_app
 
 TODAY = date(2026, 1, 1)
+OTHER_MODES = pytest.mark.thorough("The fixtures for pytest work in its strict mode and with anyio, too")
 
 
 @pytest.fixture
@@ -30,7 +31,9 @@ def app() -> Gnomon:
 
 
 def job(app: Gnomon, name: str) -> JobFunction[Any, Any, Any]:
-    return app.jobs[name]
+    found = app.jobs[name]
+    assert isinstance(found, JobFunction)
+    return found
 
 
 async def test_a_result_comes_back_as_its_type(app: Gnomon) -> None:
@@ -211,9 +214,9 @@ def test_pytest_has_the_fixtures(tmp_path: Path) -> None:
     ("mode", "mark", "passes"),
     [
         ("asyncio_mode = auto", "", True),
-        ("", "@pytest.mark.asyncio", True),
-        ("", "@pytest.mark.anyio", True),
-        ("", "", False),
+        pytest.param("", "@pytest.mark.asyncio", True, marks=OTHER_MODES),
+        pytest.param("", "@pytest.mark.anyio", True, marks=OTHER_MODES),
+        pytest.param("", "", False, marks=OTHER_MODES),
     ],
     ids=["auto", "strict-marked", "anyio", "strict-unmarked"],
 )

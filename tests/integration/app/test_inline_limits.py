@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from gnomon import Context, Gnomon, InvalidInput, JobFailed, RunFailed
+from gnomon.app.jobs.fixed_job import FixedJob
 from gnomon.core.executions.execution import ExecutionStatus
+from gnomon.core.time.schedule import Interval
 from gnomon.testing import ManualClock, inline
 
 YEAR = timedelta(days=365)
@@ -41,7 +43,7 @@ def app(fired: list[str]) -> Gnomon:
 
     @app.dag(every=60)
     def flow() -> None:
-        plain()
+        plain()  # type: ignore[unused-coroutine]
 
     return app
 
@@ -52,7 +54,7 @@ async def test_a_year_passes_quickly_if_one_job_fires(app: Gnomon, fired: list[s
 
         assert fired == ["monthly", "plain"] * 12
         tick = await run.client.jobs.named("tick")
-        assert tick.definition.schedule.timing.every == timedelta(seconds=1)
+        assert tick.definition.schedule.timing == Interval(timedelta(seconds=1))
         assert await run.client.jobs.occurrences(tick.id) == []
 
 
@@ -140,7 +142,11 @@ async def test_a_stub_says_what_a_call_or_a_script_returns() -> None:
         asked.append(payload)
         return {"status": 200, "json": {"attempt": context.attempt}}
 
-    stubs = {pay: answer, copy: {"copied": 1}, "broken": JobFailed("no", kind="http_status")}
+    stubs: dict[FixedJob | str, Any] = {
+        pay: answer,
+        copy: {"copied": 1},
+        "broken": JobFailed("no", kind="http_status"),
+    }
     async with inline(app, stubs=stubs):
         assert (await (await pay.enqueue(month="2026-04")).result())["json"] == {"attempt": 1}
         assert await (await copy.enqueue()).result() == {"copied": 1}
@@ -177,7 +183,7 @@ async def test_schedules_and_tasks_of_a_call_have_its_stub() -> None:
 
     @app.dag
     def flow() -> None:
-        keep(two(more=1))
+        keep(two(more=1))  # type: ignore[unused-coroutine]
 
     async with inline(app, clock=ManualClock(START), stubs={one: "one", two: "two"}) as run:
         await flow.trigger()

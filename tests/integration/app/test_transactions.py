@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import psycopg
@@ -34,7 +35,7 @@ async def app(server: str) -> AsyncIterator[Gnomon]:
         yield app
 
 
-async def is_there(run: Run[object]) -> bool:
+async def is_there(run: Run[Any]) -> bool:
     try:
         return await run.status() is ExecutionStatus.QUEUED
     except ExecutionNotFound:

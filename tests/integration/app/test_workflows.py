@@ -229,7 +229,7 @@ async def test_the_example_of_python_works_as_it_stands() -> None:
     def etl() -> None:
         raw = extract(source="production")
         clean = transform(raw)
-        load(clean)
+        load(clean)  # type: ignore[arg-type]
         load(7, note="first").after(raw)  # type: ignore[attr-defined]
 
     assert extract("here") == [1, 2, 4]  # Outside, a job is the function that it was.

@@ -23,6 +23,7 @@ from gnomon.engine.schedulers.scheduler import Scheduler
 from gnomon.engine.telemetry import Telemetry
 from gnomon.errors import InvalidInput
 from gnomon.store.databases.hints import Topic
+from gnomon.store.protocols.store import Store
 from gnomon.store.schema.migrations import migrate
 from gnomon.store.sql_store import SqlStore
 from gnomon.testing import ManualClock
@@ -97,11 +98,13 @@ def databases(postgres: StartServer) -> FindGround:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 async def office(request: pytest.FixtureRequest, databases: FindGround) -> AsyncIterator[Office]:
+    store: Store
     if request.param == "sqlite":
         database = await open_database("sqlite://:memory:")
         await migrate(database, now=ManualClock().now())
         store = SqlStore(database, rescan=timedelta(0))
     else:
         store = await (await databases("postgres")).fresh(rescan=timedelta(0))
+    assert isinstance(store, SqlStore)
     yield Office(store)
     await store.close()

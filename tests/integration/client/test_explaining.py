@@ -21,7 +21,7 @@ from gnomon.core.executions.execution import ExecutionId, WorkerId
 from gnomon.core.executions.lease import ClaimRequest
 from gnomon.core.executions.lifecycle import Succeeded
 from gnomon.core.explain.obstacles import Obstacle
-from gnomon.core.jobs.job import Definition
+from gnomon.core.jobs.job import Definition, Job
 from gnomon.core.operations.workers import Registration, Worker
 from gnomon.core.time.schedule import Interval, Overlap, Schedule
 from gnomon.core.values.ids import IdSource
@@ -220,7 +220,7 @@ async def _compare(template: Path, world: dict) -> None:  # type: ignore[type-ar
 
 async def _build(store: SqlStore, client: Client, clock: ManualClock, ids: IdSource, world: dict) -> None:  # type: ignore[type-arg]
     await limit_tenant(store, world["tenant_limit"])
-    made = []
+    made: list[Job] = []
     for number, (definition, depends) in enumerate(world["jobs"]):
         needed = frozenset({made[-1].id}) if depends and made else frozenset()
         made.append(await client.jobs.create(Draft(f"job {number}", definition, dependencies=needed)))
@@ -241,7 +241,8 @@ async def _build(store: SqlStore, client: Client, clock: ManualClock, ids: IdSou
     ).step()
     for number, _ in world["claimed"]:
         if names:
-            request = ClaimRequest(ids.next(clock.now()), *names[number % len(names)], limit=1)
+            name, kinds, queues, capabilities = names[number % len(names)]
+            request = ClaimRequest(ids.next(clock.now()), name, kinds, queues, capabilities, limit=1)
             await store.executions.claim(request, now=clock.now(), lease_until=clock.now() + LEASE)
 
 

@@ -210,5 +210,5 @@ async def test_a_workflow_tells_why_its_runs_do_not_go_on(office: Office) -> Non
 
     assert [one.code for one in found.reasons] == [Obstacle.MANUAL]
     assert [(one, [reason.code for reason in why]) for one, why in found.executions] == [
-        (run.id, [Obstacle.WAITS_FOR_APPROVAL])
+        (ExecutionId(run.id), [Obstacle.WAITS_FOR_APPROVAL])
     ]

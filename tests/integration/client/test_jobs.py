@@ -24,7 +24,7 @@ from gnomon.errors import (
     VersionConflict,
 )
 from gnomon.store.databases.hints import Topic
-from tests.contract.test_schedules import vanish
+from tests.contract.firings import vanish
 from tests.integration.client.conftest import Office, report
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -186,7 +186,7 @@ async def test_a_scheduler_that_fires_in_between_is_no_trouble(office: Office) -
         await scheduler.step()
         return found
 
-    office.store.jobs.get = get_and_lose_the_race  # type: ignore[method-assign, assignment]
+    office.store.jobs.get = get_and_lose_the_race  # type: ignore[method-assign]
     changed = await office.client.jobs.update(job.id, definition=report(Schedule(Interval(MINUTE))))
 
     assert changed.next_run_time == office.clock.now() + MINUTE

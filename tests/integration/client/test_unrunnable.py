@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -29,7 +30,7 @@ async def enqueue(office: Office, definition: Definition, *, times: int = 1) -> 
     return [(await office.client.executions.enqueue(Ask(job.id))).id for _ in range(times)]
 
 
-async def register(office: Office, name: str, kinds: frozenset[str] = ECHO, **more: frozenset[str]) -> None:
+async def register(office: Office, name: str, kinds: frozenset[str] = ECHO, **more: Any) -> None:
     worker = Registration(WorkerId(name), uuid4(), "host", 5, kinds, **more)
     await office.store.workers.register(worker, now=office.clock.now())
 

@@ -7,6 +7,8 @@ import random
 import time
 from datetime import datetime, timedelta
 
+import pytest
+
 from gnomon.core.access.tenants import DEFAULT_TENANT
 from gnomon.core.executions.execution import AttemptOutcome, ExecutionId, ExecutionStatus, NewExecution
 from gnomon.core.jobs.job import Definition, JobId
@@ -14,7 +16,7 @@ from gnomon.core.values.document import JSON
 from gnomon.engine.telemetry import What
 from gnomon.handlers.base import Context
 from gnomon.store.databases.hints import Topic
-from tests.integration.engine.test_node import Running, done, running, url  # noqa: F401 - a fixture.
+from tests.integration.engine.nodes import Running, done, running
 
 DRAINS = 200
 AT_ONCE = 4  # Workers that live and leave beside each other.
@@ -35,7 +37,8 @@ async def enqueue_some(system: Running, job_id: JobId) -> list[ExecutionId]:
     return [one.id for one in asked]
 
 
-async def test_two_hundred_drains_charge_nobody_and_claim_nothing_late(url: str) -> None:  # noqa: F811
+@pytest.mark.thorough("Two hundred drains under load claim nothing late and charge no attempt")
+async def test_two_hundred_drains_charge_nobody_and_claim_nothing_late(url: str) -> None:
     told: dict[str, datetime] = {}
     asked: list[ExecutionId] = []
 
@@ -62,7 +65,7 @@ async def test_two_hundred_drains_charge_nobody_and_claim_nothing_late(url: str)
                     assert attempt.started_at <= told[attempt.worker] + NO_CLAIM_AFTER
 
 
-async def test_a_busy_loop_does_not_make_a_drain_longer(url: str) -> None:  # noqa: F811
+async def test_a_busy_loop_does_not_make_a_drain_longer(url: str) -> None:
     async def busy(context: Context) -> JSON:
         while True:
             time.sleep(0.05)  # noqa: ASYNC251 - that is the story.

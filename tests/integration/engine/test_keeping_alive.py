@@ -41,7 +41,7 @@ class Frail:
     inner: ExecutionStore
     is_silent: bool = False
     is_down: bool = False
-    answers_after: Callable[[], None] | None = None
+    answers_after: Callable[[], object] | None = None
 
     async def renew(self, claims: Sequence[Claim], *, lease_until: datetime) -> Sequence[Renewed]:
         if self.is_silent:

@@ -4,105 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from uuid import uuid4
+from datetime import timedelta
 
-import pytest
-
-from gnomon.app import open_database
-from gnomon.app.processes.engine import Engine, EngineOptions, open_engine
-from gnomon.app.processes.worker_parts import WorkerOptions
 from gnomon.core.access.tenants import DEFAULT_TENANT
-from gnomon.core.executions.execution import Execution, ExecutionId, ExecutionStatus, NewExecution, WorkerId
-from gnomon.core.executions.lease import LEASE, RENEW_EVERY
-from gnomon.core.jobs.job import Definition, Job, JobId, NewJob
-from gnomon.core.operations.workers import Registration, WorkerStatus
-from gnomon.core.time.nominal import first_run, seed_of
+from gnomon.core.executions.execution import ExecutionId, ExecutionStatus, NewExecution, WorkerId
+from gnomon.core.executions.lease import RENEW_EVERY
+from gnomon.core.jobs.job import Definition
+from gnomon.core.operations.workers import WorkerStatus
 from gnomon.core.time.schedule import Interval, Overlap, Schedule
 from gnomon.core.values.document import JSON, Document
-from gnomon.engine.telemetry import Happening, What
+from gnomon.engine.telemetry import What
 from gnomon.handlers.base import Context, JobFailed
-from gnomon.handlers.registry import Registry
 from gnomon.store.databases.hints import Topic
-from gnomon.store.schema.migrations import migrate
-from tests.conftest import MakeDatabase
 from tests.contract.flows import create_dag
-from tests.integration.engine.rig import Body, Calls
-
-STORES = ["sqlite", "postgres"]
-PATIENCE = 20.0
-
-
-@pytest.fixture(params=STORES)
-async def url(request: pytest.FixtureRequest, tmp_path: Path, migrated_database: MakeDatabase) -> str:
-    if request.param == "postgres":
-        return await migrated_database()
-    address = f"sqlite://{tmp_path / 'gnomon.db'}"
-    database = await open_database(address)
-    await migrate(database, now=datetime.now(UTC))
-    await database.close()
-    return address
-
-
-@dataclass
-class Running:
-    engine: Engine
-    happenings: asyncio.Queue[Happening]
-
-    async def job(self, definition: Definition, name: str = "job") -> Job:
-        now = self.engine.clock.now()
-        next_run = first_run(definition.schedule, now=now, seed=seed_of(DEFAULT_TENANT, name))
-        new = NewJob(JobId(self.engine.ids.next(now)), DEFAULT_TENANT, name, definition, next_run)
-        [job] = await self.engine.store.jobs.create([new], now=now)
-        self.engine.hints.announce(Topic.SCHEDULE)
-        return job
-
-    async def enqueue(self, job: Job) -> ExecutionId:
-        now = self.engine.clock.now()
-        asked = NewExecution(ExecutionId(self.engine.ids.next(now)), job.id)
-        await self.engine.store.executions.enqueue(DEFAULT_TENANT, [asked], now=now)
-        self.engine.hints.announce(Topic.WORK)
-        return asked.id
-
-    def now(self) -> datetime:
-        return self.engine.clock.now()
-
-    async def until(self, what: What) -> Happening:
-        async with asyncio.timeout(PATIENCE):
-            while (happening := await self.happenings.get()).what is not what:
-                pass
-        return happening
-
-    async def get(self, run: ExecutionId) -> Execution:
-        return await self.engine.store.executions.get(DEFAULT_TENANT, run, now=self.engine.clock.now())
-
-
-@asynccontextmanager
-async def running(
-    url: str,
-    body: Body,
-    *,
-    name: str = "ada",
-    drain: timedelta = timedelta(seconds=5),
-    lease: timedelta = LEASE,
-) -> AsyncIterator[Running]:
-    registration = Registration(WorkerId(name), uuid4(), "here", 4, frozenset({"test"}))
-    worker = WorkerOptions(registration, Registry([Calls(body)]), drain=drain)
-    async with open_engine(EngineOptions(url, seed=1, worker=worker, lease=lease)) as engine:
-        happenings: asyncio.Queue[Happening] = asyncio.Queue()
-        engine.telemetry.listeners.append(happenings.put_nowait)
-        node = asyncio.create_task(engine.node.run())
-        yield Running(engine, happenings)
-        engine.node.drain()
-        await asyncio.wait_for(node, PATIENCE)
-
-
-async def done(context: Context) -> JSON:
-    return "done"
+from tests.integration.engine.nodes import PATIENCE, done, running
 
 
 async def test_what_is_enqueued_is_run(url: str) -> None:

@@ -23,7 +23,7 @@ from gnomon.engine.telemetry import What
 from gnomon.handlers.base import Context
 from gnomon.store.protocols.jobs import ScheduleStore
 from gnomon.testing.clock import ManualClock
-from tests.contract.test_schedules import vanish
+from tests.contract.firings import vanish
 from tests.integration.engine.rig import Rig
 
 MINUTE = timedelta(minutes=1)

@@ -256,7 +256,7 @@ async def test_tls_is_for_the_name_and_no_redirect_leaves_it(certificate: Path) 
     named: list[str | None] = []
     server_side = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     server_side.load_cert_chain(certificate)
-    server_side.sni_callback = lambda _, name, __: named.append(name)  # type: ignore[assignment]
+    server_side.sni_callback = lambda _, name, __: named.append(name)
     trusting = ssl.create_default_context(cafile=str(certificate))
     names = Names({"good.example": [[PUBLIC]], "wrong.example": [[PUBLIC]]})
     handler = HttpHandler(HandlerSettings(http_allow=(PUBLIC,)), resolver=names, ssl_context=trusting)

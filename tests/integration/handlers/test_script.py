@@ -7,89 +7,23 @@ import logging
 import os
 import resource
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
-from itertools import takewhile
 from pathlib import Path
-from tempfile import gettempdir
 from uuid import uuid4
 
 import pytest
 
 from gnomon.core.values.document import JSON
 from gnomon.core.values.limits import LOG_BYTES_MAX
-from gnomon.handlers.base import JobFailed
 from gnomon.handlers.script.confinement import landlock_version
 from gnomon.handlers.script.handler import ScriptHandler
-from gnomon.settings import HandlerSettings
 from tests.attempts import EXECUTION_ID, a_payload, an_attempt
 from tests.integration.handlers.processes import text_of, with_marker
-
-MEGABYTE = 1024**2
-SETTINGS = HandlerSettings(
-    script_grace=timedelta(seconds=0.2),
-    script_cpu=timedelta(seconds=1),
-    script_file_bytes=MEGABYTE,
-    script_memory_bytes=512 * MEGABYTE,
-    # They count all of the user's: also those of the PostgreSQL servers that other tests run meanwhile.
-    script_processes=400,
-)
-
-
-@pytest.fixture
-def user() -> str | None:
-    """By default another user than the worker where that can be."""
-    return None
-
+from tests.integration.handlers.scripts import bash, failure, logged
 
 # Also as the worker's own user, even if that is root.
 as_everybody = pytest.mark.parametrize("user", [None] if os.geteuid() else [None, "root"])
-
-
-@contextmanager
-def logged() -> Iterator[list[str]]:
-    lines: list[str] = []
-    listener = logging.Handler()
-    listener.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]
-    logger = logging.getLogger("gnomon.job")
-    logger.addHandler(listener)
-    logger.setLevel(logging.INFO)
-    try:
-        yield lines
-    finally:
-        logger.removeHandler(listener)
-        logger.setLevel(logging.NOTSET)
-
-
-@pytest.fixture
-def open_folder(tmp_path: Path) -> Path:
-    """A folder into which the user of the scripts may write, whoever that is."""
-    for folder in takewhile(lambda one: one != Path(gettempdir()), (tmp_path, *tmp_path.parents)):
-        folder.chmod(0o777)
-    return tmp_path
-
-
-@pytest.fixture
-async def handler(open_folder: Path, user: str | None) -> AsyncIterator[ScriptHandler]:
-    place = open_folder / "scripts"
-    place.mkdir()
-    place.chmod(0o755)
-    handler = ScriptHandler(replace(SETTINGS, script_folder=place, script_user=user))
-    yield handler
-    await handler.aclose()
-    assert not list(place.iterdir()), "A run left its folder behind."
-
-
-def bash(script: str, **more: JSON) -> JSON:
-    return a_payload({"interpreter": "bash", "script": script, **more})
-
-
-async def failure(handler: ScriptHandler, payload: JSON) -> JobFailed:
-    with pytest.raises(JobFailed) as failed:
-        await handler.run(payload, an_attempt())
-    return failed.value
 
 
 @as_everybody
@@ -278,7 +212,7 @@ asyncio.run(ScriptHandler(HandlerSettings(script_folder={str(place)!r})).run(pay
     await text_of(ready)
     worker.kill()
     await worker.wait()
-    while with_marker(marker) or list(place.iterdir()):  # noqa: ASYNC110 - the kernel sets no event for us.
+    while with_marker(marker) or any(place.iterdir()):  # noqa: ASYNC110 - the kernel sets no event for us.
         await asyncio.sleep(0.005)
 
 

@@ -19,9 +19,8 @@ from gnomon.handlers.script.confinement import ENTRIES_MAX, landlock_version
 from gnomon.handlers.script.handler import ScriptHandler
 from gnomon.settings import HandlerSettings
 from tests.attempts import a_payload, an_attempt
-from tests.integration.handlers.test_script import bash, failure, logged, open_folder
+from tests.integration.handlers.scripts import bash, failure, logged
 
-__all__ = ["open_folder"]
 ROOT = Path(__file__).resolve().parents[3]
 CANARY = "canary-7c1e"
 SETTINGS = HandlerSettings(script_user="root" if os.geteuid() == 0 else None)

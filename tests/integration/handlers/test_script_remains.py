@@ -18,9 +18,7 @@ from gnomon.handlers.script.handler import ScriptHandler
 from gnomon.handlers.script.remains import PREFIX, locked
 from tests.attempts import an_attempt
 from tests.integration.handlers.processes import gone, text_of
-from tests.integration.handlers.test_script import SETTINGS, bash, open_folder
-
-__all__ = ["open_folder"]
+from tests.integration.handlers.scripts import SETTINGS, bash
 
 WORKER = """
 import asyncio, sys

@@ -177,7 +177,8 @@ def test_arguments_of_a_schedule_go_over_those_of_the_job(app: Gnomon) -> None:
 
 def test_a_call_in_a_workflow_is_a_task_and_its_text_stands_for_itself(app: Gnomon) -> None:
     @app.job()
-    def count() -> int: ...
+    def count() -> int:
+        return 1
 
     shell = app.script_job("shell", 'echo "${config}" ${HOME}', arguments={"size": 1}, timeout=5)
     post = app.http_job("post", URL, headers={"X": "a"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,7 +67,7 @@ async def test_a_host_that_does_not_exist_is_told() -> None:
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604])
 def test_a_private_key_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
-    pair = {"tls_certificate": tmp_path / "own.pem", "tls_key": tmp_path / "own.key"}
+    pair: dict[str, Any] = {"tls_certificate": tmp_path / "own.pem", "tls_key": tmp_path / "own.key"}
     for path in pair.values():
         path.touch(mode=0o600)
     check_exposure(replace(Settings().api, **pair))

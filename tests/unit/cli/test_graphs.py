@@ -9,7 +9,7 @@ from gnomon.cli.output.graphs import graph_of, svg_of
 from gnomon.cli.output.trees import tree_of
 from gnomon.core.workflows.graph import TASKS_MAX
 
-CHAIN = [
+CHAIN: list[dict[str, object]] = [
     {"name": "a"},
     {"name": "b", "depends_on": ["a"]},
     {"name": "c", "depends_on": ["a", "b"]},
@@ -42,7 +42,7 @@ def test_a_picture_says_the_status() -> None:
 
 
 def test_a_tree_shows_every_edge_once_and_marks_fan_outs() -> None:
-    tasks = [
+    tasks: list[dict[str, object]] = [
         {"name": "extract"},
         {"name": "clean", "depends_on": ["extract"]},
         {"name": "count", "depends_on": ["extract"]},
@@ -63,7 +63,10 @@ def test_a_chain_of_thousands_is_drawn() -> None:
 
 
 def test_below_the_last_level_that_is_indented_a_task_names_what_it_waits_for() -> None:
-    chain = [{"name": name, "depends_on": before} for name, *before in ("a", "ba", "cb", "db")]
+    chain = [
+        {"name": name, "depends_on": before}
+        for name, before in (("a", []), ("b", ["a"]), ("c", ["b"]), ("d", ["b"]))
+    ]
     assert [line.plain for line in tree_of(graph_of(chain), {}, (), indent_max=1)] == [
         "a",
         "└─▶ b",

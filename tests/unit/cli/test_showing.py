@@ -7,7 +7,7 @@ from io import StringIO
 from typing import cast
 
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 from rich.text import Text
 
 from gnomon.cli.commands.apply import _show, changes_between

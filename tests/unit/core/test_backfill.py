@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, timedelta
 
 import pytest
@@ -85,7 +86,7 @@ def test_every_time_of_the_range_is_run_or_left_out(
         seed="",
     )
 
-    wanted = {
+    wanted: Callable[[RunStatus | None], bool] = {
         Existing.SKIP: lambda state: state is None,
         Existing.ONLY_FAILED: lambda state: state in (_R.FAILED, _R.CANCELLED),
         Existing.ALL: lambda state: state not in (_R.PENDING, _R.RUNNING, _R.PAUSED),

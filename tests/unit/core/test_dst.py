@@ -27,7 +27,8 @@ def on(
 ) -> list[str]:
     """What fires on a civil day: the clock on the wall, with its offset."""
     schedule = CronTimes(parse(expression), zone, gap, fold)
-    fired, moment = [], datetime.fromisoformat(day).replace(tzinfo=UTC) - timedelta(days=2)
+    fired: list[str] = []
+    moment = datetime.fromisoformat(day).replace(tzinfo=UTC) - timedelta(days=2)
     while (found := schedule.next(moment)) is not None:
         local = found.astimezone(zones.zone(zone))
         if f"{local:%Y-%m-%d}" > day:

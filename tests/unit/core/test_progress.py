@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gnomon.core.runs.decisions import after
@@ -96,12 +98,12 @@ def test_two_parents_that_end_together_release_their_child_once() -> None:
 def test_a_rule_that_does_not_wait_releases_once_and_the_run_still_waits_for_all() -> None:
     run = Bench(plan_of(task("a"), task("b"), task("c", "a", "b", rule=TriggerRule.ONE_SUCCESS))).start()
     run.succeed("a", "c")
-    assert run.run.status is RunStatus.RUNNING
+    assert run.run_status() is RunStatus.RUNNING
 
     run.succeed("b")
 
     assert len(run.begun) == 3
-    assert run.run.status is RunStatus.COMPLETED
+    assert run.run_status() is RunStatus.COMPLETED
 
 
 # Strategies -----------------------------------------------------------------------------------------
@@ -119,25 +121,25 @@ def forked(strategy: FailureStrategy, *, partial: bool = False) -> Bench:
 def test_fail_fast_cancels_the_rest_and_asks_what_runs_to_stop() -> None:
     run = forked(FailureStrategy.FAIL_FAST)
     assert run.statuses() == {"bad": FAILED, "after": CANCELLED, "good": RELEASED, "join": CANCELLED}
-    assert run.run.status is RunStatus.RUNNING
+    assert run.run_status() is RunStatus.RUNNING
 
     run.send(run.ended("good", _T.CANCELLED))
 
-    assert run.run.status is RunStatus.FAILED
+    assert run.run_status() is RunStatus.FAILED
 
 
 def test_fail_downstream_skips_what_follows_and_that_counts_as_failed() -> None:
     run = forked(FailureStrategy.FAIL_DOWNSTREAM)
     run.succeed("good")
     assert run.statuses() == {"bad": FAILED, "after": BLOCKED, "good": COMPLETED, "join": BLOCKED}
-    assert run.run.status is RunStatus.FAILED
+    assert run.run_status() is RunStatus.FAILED
 
 
 def test_continue_skips_what_follows_and_joins_of_branches_go_on() -> None:
     run = forked(FailureStrategy.CONTINUE, partial=True)
     run.succeed("good", "join")
     assert run.statuses() == {"bad": FAILED, "after": SKIPPED, "good": COMPLETED, "join": COMPLETED}
-    assert run.run.status is RunStatus.COMPLETED
+    assert run.run_status() is RunStatus.COMPLETED
 
 
 @pytest.mark.parametrize("strategy", [FailureStrategy.FAIL_DOWNSTREAM, FailureStrategy.CONTINUE])
@@ -160,7 +162,7 @@ def test_pause_asks_a_person_and_holds_what_would_begin() -> None:
                         strategy=FailureStrategy.PAUSE)).start()  # fmt: skip
     changes = run.send(run.ended("bad", _T.FAILED))
     assert changes.gate is Gate.HOLD
-    assert run.run.status is RunStatus.PAUSED
+    assert run.run_status() is RunStatus.PAUSED
     assert run.send(run.ended("good", _T.COMPLETED)).is_held
     assert run.statuses() == {"bad": HALTED, "after": WAITING, "good": COMPLETED, "next": RELEASED}
 
@@ -169,7 +171,7 @@ def test_pause_asks_a_person_and_holds_what_would_begin() -> None:
     assert run.send(Retry(run.place("bad"))).gate is Gate.LET_GO
 
     run.succeed("bad", "after", "next")
-    assert run.run.status is RunStatus.COMPLETED
+    assert run.run_status() is RunStatus.COMPLETED
 
 
 @pytest.mark.parametrize(
@@ -189,7 +191,7 @@ def test_a_person_lets_a_halted_task_go(
 def test_a_person_says_that_a_failed_task_is_done() -> None:
     run = Bench(plan_of(task("a"), task("b", "a", payload={"n": "${tasks.a.result.n}"}))).start()
     run.fail("a")
-    assert run.run.status is RunStatus.FAILED
+    assert run.run_status() is RunStatus.FAILED
 
     run.send(Succeed(0, Document('{"n":7}')))
 
@@ -211,7 +213,7 @@ def test_cancelling_ends_what_waits_and_nothing_begins_any_more() -> None:
 
     run.send(run.ended("c", _T.CANCELLED))
 
-    assert run.run.status is RunStatus.CANCELLED
+    assert run.run_status() is RunStatus.CANCELLED
     run.send(Cancel())
     assert (len(run.begun), run.ends) == (2, 1)
 
@@ -220,7 +222,7 @@ def test_a_run_that_was_done_before_it_could_be_stopped_is_done() -> None:
     run = Bench(plan_of(task("a"))).start()
     run.send(Cancel())
     run.succeed("a")
-    assert run.run.status is RunStatus.COMPLETED
+    assert run.run_status() is RunStatus.COMPLETED
     with pytest.raises(IllegalTransition, match="COMPLETED cannot be changed by 'cancel'"):
         run.send(Cancel())
 
@@ -228,7 +230,7 @@ def test_a_run_that_was_done_before_it_could_be_stopped_is_done() -> None:
 def test_a_run_is_cancelled_before_it_begins() -> None:
     run = Bench(plan_of(task("a"), task("b", "a")))
     run.send(Cancel())
-    assert run.run.status is RunStatus.CANCELLED
+    assert run.run_status() is RunStatus.CANCELLED
     assert not run.start().begun
 
 
@@ -239,7 +241,7 @@ def test_a_paused_run_holds_what_begins_until_it_is_resumed() -> None:
     assert run.send(run.ended("a", _T.COMPLETED)).is_held
     assert run.send(Resume()).gate is Gate.LET_GO
     run.succeed("b")
-    assert run.run.status is RunStatus.COMPLETED
+    assert run.run_status() is RunStatus.COMPLETED
 
 
 def test_a_run_inside_of_a_paused_one_is_held_with_it_and_for_its_own_reasons() -> None:
@@ -266,14 +268,14 @@ def test_a_rerun_from_the_failed_tasks_keeps_what_succeeded() -> None:
     run = Bench(plan_of(task("a"), task("b", "a"), task("c", "b"), task("d", "a"))).start()
     run.succeed("a", "d")
     run.fail("b")
-    assert run.run.status is RunStatus.FAILED
+    assert run.run_status() is RunStatus.FAILED
 
     changes = run.send(RerunFailed())
 
     assert [release.task for release in changes.releases] == [1]
     assert run.statuses() == {"a": COMPLETED, "b": RELEASED, "c": WAITING, "d": COMPLETED}
     run.succeed("b", "c")
-    assert run.run.status is RunStatus.COMPLETED
+    assert run.run_status() is RunStatus.COMPLETED
     assert (run.ends, run.run.failed) == (2, 0)
     with pytest.raises(IllegalTransition, match="without failed tasks"):
         run.send(RerunFailed())
@@ -309,20 +311,20 @@ def test_a_redrive_of_an_end_that_is_open_does_what_stands_anew_whatever_its_rou
     run.succeed("a")
     settled = run.send(Redrive(frozenset({(0, None)})))
 
-    assert (settled.tasks, settled.repaired) == ({}, {0})
+    assert (settled.tasks, settled.repaired) == ({}, frozenset({0}))
 
 
 def test_a_task_whose_inner_run_was_repaired_is_under_way_again() -> None:
     run = Bench(plan_of(task("inner", work=SubDag("etl")), task("after", "inner"))).start()
     run.fail("inner")
-    assert run.run.status is RunStatus.FAILED
+    assert run.run_status() is RunStatus.FAILED
 
     changes = run.send(Reopen(0, 1), Ended(0, 1, _T.COMPLETED))
 
     assert changes.repaired == {1}
     assert run.statuses() == {"inner": COMPLETED, "after": RELEASED}
     run.succeed("after")
-    assert run.run.status is RunStatus.COMPLETED
+    assert run.run_status() is RunStatus.COMPLETED
     assert run.send(Reopen(0, 0)).tasks == {}
 
 
@@ -387,7 +389,7 @@ def test_a_rendered_payload_that_is_too_large_fails_the_task_and_says_what_to_do
 
 
 def test_results_come_from_ancestors_far_up_and_from_the_configuration() -> None:
-    far = {
+    far: JSON = {
         "n": "${tasks.a.result.n}",
         "text": "run ${config.day} of ${tasks.a.result.n}",
         "plain": "${HOME} $${tasks.x}",
@@ -411,8 +413,8 @@ def test_a_run_may_override_the_configuration_of_its_workflow() -> None:
 # Fan-out ---------------------------------------------------------------------------------------------
 
 
-def fanned(result: JSON, **options: FailureStrategy) -> Bench:
-    payload = {"url": "${item.url}", "n": "${index}"}
+def fanned(result: JSON, **options: Any) -> Bench:
+    payload: JSON = {"url": "${item.url}", "n": "${index}"}
     plan = plan_of(
         task("list"),
         task("each", "list", payload=payload, fan_out=over("list", items_max=3)),
@@ -479,7 +481,7 @@ def test_a_fan_out_that_fails_fast_stops_at_the_first_failure() -> None:
     assert run.send(run.ended("each", _T.FAILED, item=0)).sweep
     run.send(run.ended("each", _T.CANCELLED, item=1))
     assert run.statuses() == {"list": COMPLETED, "each": FAILED, "join": CANCELLED}
-    assert run.run.status is RunStatus.FAILED
+    assert run.run_status() is RunStatus.FAILED
 
 
 def test_the_results_of_a_fan_out_may_be_too_large_to_be_read_at_once() -> None:
@@ -540,7 +542,7 @@ def test_a_task_that_cannot_begin_stops_a_run_that_fails_fast_and_nothing_else_b
 
     assert (changes.releases, changes.sweep) == ((), True)
     assert run.statuses() == {"a": COMPLETED, "b": FAILED, "c": CANCELLED}
-    assert run.run.status is RunStatus.FAILED
+    assert run.run_status() is RunStatus.FAILED
 
 
 def test_what_begins_and_is_stopped_in_one_transaction_never_began() -> None:
@@ -551,7 +553,7 @@ def test_what_begins_and_is_stopped_in_one_transaction_never_began() -> None:
 
     assert changes.releases == ()
     assert run.statuses() == {"a": COMPLETED, "b": FAILED, "c": CANCELLED}
-    assert run.run.status is RunStatus.FAILED
+    assert run.run_status() is RunStatus.FAILED
 
 
 # Waiting for the outside -----------------------------------------------------------------------------
@@ -580,7 +582,7 @@ def test_a_rejection_and_a_deadline_fail_the_task() -> None:
     ).start()
     assert run.send(Reject(0, "bob", "no")).failures[0].message == "Rejected by bob: no"
     assert run.send(Expired(1, 1)).failures[1].kind == "timeout"
-    assert run.run.status is RunStatus.FAILED
+    assert run.run_status() is RunStatus.FAILED
 
 
 def test_an_event_is_correlated_and_its_data_is_the_result() -> None:
@@ -602,7 +604,7 @@ def test_a_sub_dag_is_a_run_of_its_own_that_ends_its_task() -> None:
 
 def test_a_workflow_that_starts_itself_comes_to_an_end() -> None:
     run = Bench(plan_of(task("self", work=SubDag("me"))), nesting=NESTING_MAX).start()
-    assert run.run.status is RunStatus.FAILED
+    assert run.run_status() is RunStatus.FAILED
 
 
 # Cost, counted and not timed -----------------------------------------------------------------------------
@@ -612,7 +614,7 @@ def test_a_chain_of_ten_thousand_costs_two_rows_a_task() -> None:
     run = Bench(plan_of(*(task(str(n), *([str(n - 1)] if n else [])) for n in range(10_000)))).start()
     for n in range(10_000):
         run.succeed(str(n))
-    assert run.run.status is RunStatus.COMPLETED
+    assert run.run_status() is RunStatus.COMPLETED
     assert run.loaded == run.written == 20_000
     assert run.questions == 10_001
 
@@ -621,7 +623,7 @@ def test_a_chain_of_ten_thousand_whose_first_task_fails_takes_few_questions() ->
     run = Bench(plan_of(*(task(str(n), *([str(n - 1)] if n else [])) for n in range(10_000)))).start()
     questions = run.questions
     run.fail("0")
-    assert run.run.status is RunStatus.FAILED
+    assert run.run_status() is RunStatus.FAILED
     assert run.questions - questions <= 15
 
 

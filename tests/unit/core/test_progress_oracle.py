@@ -120,7 +120,7 @@ class Life:
                 assert Ending.SUCCESS in endings
             case TriggerRule.ONE_FAILED:
                 assert Ending.FAILURE in endings
-        for name in [name for _, reference in spec.reads() if (name := reference.task) and spec.templates()]:
+        for name in [name for _, reference in spec.reads() if (name := reference.task)]:
             payload = self.bench.payload(spec.name)
             if isinstance(payload, dict) and "from" in payload:  # G4
                 accepted = self.oracle.results[graph.places[name]]
@@ -161,9 +161,12 @@ class Life:
     def late_report(self) -> Event:
         place = self.random.randrange(len(self.bench.rows))
         late = self.bench.rows[place].round - 1
-        return self.random.choice(
-            [Ended(place, late, _T.FAILED), Expired(place, late), Arrived(place, late, Document("1"))]
-        )
+        reports: list[Event] = [
+            Ended(place, late, _T.FAILED),
+            Expired(place, late),
+            Arrived(place, late, Document("1")),
+        ]
+        return self.random.choice(reports)
 
     def act(self) -> Event:
         place = self.random.randrange(len(self.bench.rows))
@@ -171,14 +174,13 @@ class Life:
         if held and self.random.random() < 0.6:
             place = self.random.choice(held)
             now = self.bench.rows[place].round
-            return self.random.choice(
-                [
-                    Approve(place, "ada"),
-                    Reject(place, "bob", "no"),
-                    Arrived(place, now, Document("[1,2]")),
-                    Expired(place, now),
-                ]
-            )
+            answers: list[Event] = [
+                Approve(place, "ada"),
+                Reject(place, "bob", "no"),
+                Arrived(place, now, Document("[1,2]")),
+                Expired(place, now),
+            ]
+            return self.random.choice(answers)
         acts: list[Event] = [
             Pause(), Resume(), Resume(), Rerun(frozenset({place})), RerunFailed(), Retry(place), Skip(place),
             Succeed(place, Document("[1]")), Fail(place),

@@ -144,7 +144,7 @@ def test_small_items_that_begin_at_once_are_bounded_together() -> None:
 
 def test_what_was_rendered_in_vain_counts_too() -> None:
     """Otherwise a thousand fan-outs that fail at their last item take a thousand times as long."""
-    whole = [{"y": 1}] * (FAN_OUT_BYTES_MAX // 200_010)
+    whole: list[JSON] = [{"y": 1}] * (FAN_OUT_BYTES_MAX // 200_010)
     over = FanOut(Reference(Source.CONFIG, path=("list",)), 1_000)
     run = Bench(
         plan_of(*[task(f"t{at}", payload="${config.x}${item.y}", fan_out=over) for at in range(6)]),

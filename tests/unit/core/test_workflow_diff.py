@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gnomon.core.values.document import JSON
 from gnomon.core.workflows.diff import FieldDiff, diff
 
 ETL: dict[str, Any] = {
@@ -21,7 +22,7 @@ ETL: dict[str, Any] = {
 
 
 def test_tasks_that_came_went_and_changed_are_told_apart() -> None:
-    after = {
+    after: JSON = {
         "name": "etl",
         "cron_expression": "0 3 * * *",
         "failure_strategy": "PAUSE",

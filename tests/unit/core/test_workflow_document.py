@@ -131,7 +131,7 @@ def test_everything_that_a_task_can_say_is_read() -> None:
     assert ask.conditions[0].comparison is Comparison.MORE
     assert paid.work == AwaitEvent("paid", "${config.day}", timedelta(seconds=5))
     assert isinstance(sub.work, SubDag)
-    assert plan.reads == (frozenset(), {0}, {0}, frozenset(), {0})
+    assert plan.reads == tuple(map(frozenset[int], ((), {0}, {0}, (), {0})))
 
 
 def test_a_workflow_without_a_schedule_runs_when_somebody_asks() -> None:
@@ -283,7 +283,11 @@ def test_a_reference_that_cannot_work_is_refused_when_the_workflow_is_made(
 
 
 def test_a_reference_to_an_ancestor_far_up_is_fine_and_a_sibling_is_not() -> None:
-    tasks = [{"name": "a"}, {"name": "b", "depends_on": ["a"]}, {"name": "c", "depends_on": ["a"]}]
+    tasks: list[dict[str, Any]] = [
+        {"name": "a"},
+        {"name": "b", "depends_on": ["a"]},
+        {"name": "c", "depends_on": ["a"]},
+    ]
     last = {"name": "d", "depends_on": ["b"], "payload": {"x": "${tasks.a.result}"}}
     Plan.of(read_dag(dag(*tasks, last)).workflow)
 
@@ -329,7 +333,13 @@ def test_what_is_refused_today_is_still_read_where_it_was_kept(task: dict[str, A
 
 
 def test_what_a_task_says_in_the_words_of_the_default_is_no_mistake() -> None:
-    task = {"name": "a", "approval": {}, "payload": {}, "queue": "default", "timeout_seconds": None}
+    task: dict[str, Any] = {
+        "name": "a",
+        "approval": {},
+        "payload": {},
+        "queue": "default",
+        "timeout_seconds": None,
+    }
     assert read_dag({"name": "x", "tasks": [task]}).workflow.tasks[0].work == Approval()
 
 

@@ -36,7 +36,7 @@ def test_a_graph_that_could_never_run_is_refused_with_the_task_the_field_and_the
 
 
 def test_a_task_over_the_limit_is_refused_and_the_last_one_under_it_is_not() -> None:
-    tasks = [(str(n), []) for n in range(TASKS_MAX)]
+    tasks: list[tuple[str, list[str]]] = [(str(n), []) for n in range(TASKS_MAX)]
     assert len(Graph.of(tasks).names) == TASKS_MAX
 
     with pytest.raises(InvalidDag, match="20001 tasks; at most 20000"):

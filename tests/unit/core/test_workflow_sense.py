@@ -26,6 +26,7 @@ NO_ITEM = (
     'it belongs, such as {"url": "${item}"}.'
 )
 NO_LIST = "`in` looks into a list with something in it; this is none."
+NO_ORDER: list[JSON] = [[1], {}, None, True]
 REFUSED = [
     (dag(payload={"x": "${run.dya}"}), "payload", f"${{run.dya}} {RUN_HAS}"),
     (dag(payload={"x": ["at ${run.time.hour}"]}), "payload", f"${{run.time.hour}} {RUN_HAS}"),
@@ -46,7 +47,7 @@ REFUSED = [
             f"`{order}` compares numbers or texts; this is neither, so it never holds.",
         )
         for order in ("<", "<=", ">", ">=")
-        for value in ([1], {}, None, True)
+        for value in NO_ORDER
     ),
     (
         when("==", "${config.m}"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import zoneinfo
 from datetime import UTC, datetime, timedelta
+from importlib import resources
 from itertools import pairwise
 
 import pytest
@@ -60,7 +61,7 @@ def test_zones_come_from_the_package_even_when_the_system_has_others(
 ) -> None:
     lies = tmp_path_factory.mktemp("zoneinfo")
     (lies / "Europe").mkdir()
-    source = zones.resources.files("tzdata").joinpath("zoneinfo", "Asia", "Tokyo").read_bytes()
+    source = resources.files("tzdata").joinpath("zoneinfo", "Asia", "Tokyo").read_bytes()
     (lies / "Europe" / "Vienna").write_bytes(source)
     known = zoneinfo.TZPATH
     zoneinfo.reset_tzpath([lies])

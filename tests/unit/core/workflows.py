@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from gnomon.core.jobs.job import Definition
 from gnomon.core.runs.decisions import after
 from gnomon.core.runs.events import Changes, Ended, Event, Needs, Release, Started, State
-from gnomon.core.runs.state import SWEPT, RunState, TaskState, TaskStatus, born
+from gnomon.core.runs.state import SWEPT, RunState, RunStatus, TaskState, TaskStatus, born
 from gnomon.core.values.document import JSON, Document
 from gnomon.core.workflows.references import Comparison, Condition, Reference, Source
 from gnomon.core.workflows.trigger_rules import TriggerRule
@@ -69,6 +69,9 @@ class Bench:
         overrides = None if self.config is None else Document.of(self.config, field="config")
         self.run, rows = born(self.plan, overrides=overrides, nesting=self.nesting)
         self.rows = dict(enumerate(rows))
+
+    def run_status(self) -> RunStatus:
+        return self.run.status
 
     def start(self) -> Bench:
         self.send(Started())

@@ -61,14 +61,15 @@ def ada() -> Ada:
 
 def test_a_request_without_an_answer_is_asked_again_as_it_was(ada: Ada) -> None:
     slots = ada.slots
-    assert slots.repeated is None
-
+    before = slots.repeated
     slots.ask(request())
-    assert slots.repeated is not None
-    assert (slots.repeated.id, slots.repeated.is_repeat) == (request().id, True)
-
+    unanswered = slots.repeated
     slots.answered(0)
-    assert (slots.repeated, slots.asked) == (None, Asked.NOT)
+    after = slots.repeated
+
+    assert (before, after, slots.asked) == (None, None, Asked.NOT)
+    assert unanswered is not None
+    assert (unanswered.id, unanswered.is_repeat) == (request().id, True)
 
 
 @pytest.mark.parametrize(("found", "found_all"), [(0, True), (1, True), (2, False)])
@@ -85,16 +86,17 @@ async def test_what_a_completer_gets_says_only_that_more_may_wait(ada: Ada) -> N
     slots = ada.slots
     await slots.ask_with_ends()
     await slots.fill([])
-    assert not slots.found_all  # It looked for what follows, and perhaps not at the queue.
+    found_all = [slots.found_all]  # It looked for what follows, and perhaps not at the queue.
 
     slots.ask(request())
     slots.answered(0)
     await slots.ask_with_ends()
     await slots.fill([held(1)])
-    assert slots.found_all
+    found_all.append(slots.found_all)
     await slots.ask_with_ends()
     await slots.fill([held(2), held(3)])
-    assert not slots.found_all
+    found_all.append(slots.found_all)
+    assert found_all == [False, True, False]
 
 
 async def test_only_one_of_them_asks_at_a_time(ada: Ada) -> None:

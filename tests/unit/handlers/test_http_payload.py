@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -152,7 +153,7 @@ def answer(body: bytes = b"", *, truncated: bool = False, **headers: str) -> Htt
         ({}, None),
     ],
 )
-def test_a_server_may_say_when_to_come_back(headers: dict[str, str], wait: timedelta | None) -> None:
+def test_a_server_may_say_when_to_come_back(headers: dict[str, Any], wait: timedelta | None) -> None:
     assert answer(**headers).retry_after() == wait
 
 

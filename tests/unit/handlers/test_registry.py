@@ -115,8 +115,10 @@ def test_a_handler_that_is_off_is_not_even_made() -> None:
     discovered = discover(settings, found=found, given={"python": fails})
     assert not discovered.broken
     assert discovered.registry.kinds == {"echo"}
-    assert installed_kinds(HandlerSettings()).installed >= {"dummy", "http", "python", "script"}
-    assert installed_kinds(HandlerSettings(enabled=frozenset({"http"}))).installed == {"http"}
+    installed = installed_kinds(HandlerSettings()).installed
+    assert installed is not None
+    assert installed >= {"dummy", "http", "python", "script"}
+    assert installed_kinds(HandlerSettings(enabled=frozenset({"http"}))).installed == frozenset({"http"})
 
 
 def test_a_program_may_bring_its_own_handler() -> None:

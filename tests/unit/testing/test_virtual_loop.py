@@ -26,7 +26,8 @@ def test_a_day_passes_in_no_time() -> None:
 
 def test_timers_of_one_instant_run_in_an_order_that_the_seed_decides() -> None:
     def order(seed: int) -> list[int]:
-        loop, seen = VirtualLoop(Random(seed)), []
+        seen: list[int] = []
+        loop = VirtualLoop(Random(seed))
 
         async def main() -> None:
             for number in range(10):
@@ -42,7 +43,8 @@ def test_timers_of_one_instant_run_in_an_order_that_the_seed_decides() -> None:
 
 
 def test_what_is_ready_runs_in_the_order_in_which_it_was_asked_for() -> None:
-    loop, seen = VirtualLoop(Random(1)), []
+    seen: list[object] = []
+    loop = VirtualLoop(Random(1))
 
     async def main() -> None:
         for number in range(10):

@@ -6,12 +6,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[4]
 MINUTES = "0.9"
 SECONDS_MAX = 300
 WORKFLOWS = [f"G{number}" for number in range(1, 9)]
 
 
+@pytest.mark.thorough(
+    "A campaign of one minute on real processes, with every fault that is there, breaks nothing"
+)
 def test_a_short_campaign_breaks_nothing(tmp_path: Path) -> None:
     """The same plan each time, though never the same course: fresh plans are what `make campaign` is for."""
     done = subprocess.run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-from gnomon.core.jobs.job import shard_of
+from gnomon.core.jobs.job import JobId, shard_of
 from gnomon.core.values.ids import IdSource
 from proof.campaign.report.report import Circumstances, Report, keep_circumstances, report_of
 from proof.checker.history.events import Elect, Expired, Refused
@@ -28,7 +28,7 @@ def story() -> Story:
     told.claim(26.5, worker="w2/1")
     told.start(26.5, worker="w2/1")
     told.end(27)
-    told.store(1, Elect, scope=f"shard {shard_of(JOB)}", who="s1/1", term=1, expires=t(100))
+    told.store(1, Elect, scope=f"shard {shard_of(JobId(JOB))}", who="s1/1", term=1, expires=t(100))
     told.fault(8, 9, "kill", "s1")
     told.fire(13, 10, "fired", job=str(JOB))
     told.fault(30, 31, "restart_fast", "db")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from proof.checker.history.events import (
     Abandoned,
     Alive,
@@ -803,7 +805,8 @@ def a_receiver_may_ask_for_more_time(story: Story, wrong: bool) -> None:
     story.enqueue()
     story.claim(2)
     story.start(2)
-    story.again(3, Failed, after=300, **({} if wrong else {"wish": 300.0}))
+    wish: dict[str, Any] = {} if wrong else {"wish": 300.0}
+    story.again(3, Failed, after=300, **wish)
     story.live(at=400)
     story.read()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 from proof.checker.history.events import (
     Act,
@@ -20,7 +21,7 @@ from proof.checker.history.events import (
 from tests.unit.proof.checker.story import NOON, Story, case, t
 
 
-def twice(story: Story, **fields: object) -> None:
+def twice(story: Story, **fields: Any) -> None:
     """A job that is due at 1000 and at 2000."""
     story.job(**{"every": 1000, "anchor": NOON, "end_at": t(2500), **fields})
 
@@ -394,7 +395,7 @@ MARCH = datetime(2026, 3, 8, 7, tzinfo=UTC)  # 02:00 in New York, which is 03:00
 NOVEMBER = datetime(2026, 11, 1, 5, 30, tzinfo=UTC)  # 01:30 in New York, for the first time.
 
 
-def new_york(story: Story, around: datetime, cron: str, **fields: object) -> float:
+def new_york(story: Story, around: datetime, cron: str, **fields: Any) -> float:
     """A job in New York from an hour before a shift until an hour after. Returns where that is."""
     at = (around - NOON).total_seconds()
     story.job(at=at - 3600, cron=cron, tz="America/New_York", end_at=t(at + 3600), **fields)

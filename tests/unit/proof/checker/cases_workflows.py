@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from proof.checker.history.events import (
     Cancelled,
     DagAct,
@@ -65,7 +67,7 @@ class Flow:
     def node(self, at: float, node: str, state: str, *, turn: int = 1) -> None:
         self.story.store(at, DagNode, dag=self.run, node=node, state=state, round=turn, tx=self.tx)
 
-    def begins(self, at: float, node: str, **fields: object) -> None:
+    def begins(self, at: float, node: str, **fields: Any) -> None:
         self.story.claim(at, f"{self.run}.{node}")
         self.story.start(at, f"{self.run}.{node}", **fields)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import cast
+from typing import Any, cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,14 +21,14 @@ from proof.checker.invariants import calendar
 from proof.checker.judge import check
 from proof.checker.parameters import Parameters
 from tests.unit.core.builders import after_firing, step
-from tests.unit.core.test_firing_reference import Story, stories
+from tests.unit.core.firing_stories import Story, stories
 from tests.unit.proof.checker.model import numbered
 
 NONE, MINUTE = timedelta(0), timedelta(minutes=1)
 STRICT = Parameters(tolerance=NONE, forgiveness=NONE, recovery=NONE, run_max=NONE)
 
 
-def spec_of(schedule: Schedule) -> dict[str, object]:
+def spec_of(schedule: Schedule) -> dict[str, Any]:
     """A schedule in the words of a history."""
     timing = schedule.timing
     assert isinstance(timing, CronTiming | Interval)
@@ -74,7 +74,7 @@ def history_of(told: Story, *, limit: int) -> list[AnyEvent]:
             state=state,
             closed=tuple(told.excluded),
             **fields,
-        ),  # type: ignore[arg-type]
+        ),
         FaultBegin(wall=first, **down),  # type: ignore[arg-type]
         FaultEnd(wall=now, **down),  # type: ignore[arg-type]
     ]

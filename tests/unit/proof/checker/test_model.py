@@ -64,8 +64,12 @@ def mutated(events: list[Event], place: int, how: str) -> list[AnyEvent]:
             return numbered([*events, event])
         case "token" if getattr(event, "token", None) is not None:
             return numbered(
-                [*events[:place], with_fields(event, token=event.token + 1), *events[place + 1 :]]
-            )  # type: ignore[attr-defined]
+                [
+                    *events[:place],
+                    with_fields(event, token=getattr(event, "token", 0) + 1),
+                    *events[place + 1 :],
+                ]
+            )
         case "version" if isinstance(event, OfRun):
             return numbered([*events[:place], with_fields(event, v=event.v + 1), *events[place + 1 :]])
         case _:
