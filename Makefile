@@ -31,7 +31,7 @@ ON_CORES := --numprocesses $(if $(CORES),$(CORES),$(shell echo $$(($$(nproc) + 1
 
 PYTEST = TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m pytest $(ON_CORES)
 
-test: check tools ## Set up, check and test, on SQLite and on a real PostgreSQL, in less than ten minutes [CORES=0].
+test: check tools ## Set up, check and test, on SQLite and on a real PostgreSQL [CORES=0].
 	$(PYTEST) -m "not thorough"
 
 test-all: check tools ## As test, with the thorough part (docs/internals/tests.md), in about twice the time [CORES=0].
