@@ -85,14 +85,17 @@ async def test_folders_that_are_too_deep_to_remove_fail_no_script_and_keep_no_ot
 ) -> None:
     deep = "python3 -c \"import os\nfor _ in range(1200): os.mkdir('d'); os.chdir('d')\""
     assert await handler.run(bash(deep), an_attempt()) == {"exit_code": 0}
-    (left,) = names(place)
+    left = names(place)
+    assert len(left) == (
+        sys.version_info < (3, 13)
+    )  # Since then, Python removes folders however deep they are.
     abandoned(place / f"{PREFIX}zz")
     abandoned(place / f"{PREFIX}00")
 
     await handler.tidy()
 
-    assert names(place) == [left]
-    remover = await asyncio.create_subprocess_exec("rm", "-rf", str(place / left))
+    assert names(place) == left
+    remover = await asyncio.create_subprocess_exec("rm", "-rf", str(place))
     assert await remover.wait() == 0
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core.values.json_text import parse_json
+from gnomon.core.values.json_text import PARSED_NESTING_MAX, parse_json
 from gnomon.errors import InvalidInput
 
 
@@ -59,3 +59,18 @@ def test_what_follows_a_number_that_would_change_may_be_no_json(rest: str, reaso
         parse_json(f'{{"a": 1e-400{rest}', field="payload")
 
     assert refused.value.field == "payload"
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
+def test_how_deep_a_text_may_be_does_not_depend_on_the_version_of_python(opening: str, closing: str) -> None:
+    def nested(depth: int) -> str:
+        return opening * depth + "0" + closing * depth
+
+    assert json.dumps(parse_json(nested(PARSED_NESTING_MAX), field="x"), separators=(",", ":")) == nested(
+        PARSED_NESTING_MAX
+    )
+    for depth in (PARSED_NESTING_MAX + 1, 5_000, 200_000):
+        with pytest.raises(InvalidInput, match="nested deeper"):
+            parse_json(nested(depth), field="x")
+    flat = "[" + ",".join(["[0]"] * 5_000) + "]"
+    assert parse_json(flat, field="x") == [[0]] * 5_000

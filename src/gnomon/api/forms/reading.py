@@ -15,7 +15,7 @@ from litestar.dto import AbstractDTO
 from gnomon.core.values.choices import allowed, beside, fields_at, one_of
 from gnomon.core.values.document import NESTING_MAX, Document
 from gnomon.core.values.forms import Form
-from gnomon.core.values.json_text import parse_json
+from gnomon.core.values.json_text import is_too_deep, parse_json
 from gnomon.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ def _read_quickly(body: bytes) -> Any:
         value = msgspec.json.decode(body)
         again = msgspec.json.encode(value)
     except (msgspec.DecodeError, OverflowError, RecursionError):
+        return msgspec.UNSET
+    if is_too_deep(value, openings=body.count(b"[") + body.count(b"{")):
         return msgspec.UNSET
     # A key that is there twice is in the value once, so a colon is missing.
     return value if again.count(b":") == body.count(b":") else msgspec.UNSET

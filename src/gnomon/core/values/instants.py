@@ -53,6 +53,8 @@ def parse_instant(text: object, *, field: str) -> datetime:
             field, f"{text!r} is not an RFC 3339 time with an offset, such as 2026-03-29T01:30:00Z."
         )
     try:
+        if text[11:13] == "24":
+            raise ValueError("hour must be in 0..23")  # Python 3.14 takes it for the next midnight.
         value = datetime.fromisoformat(text.upper())
     except ValueError as error:
         raise InvalidInput(field, f"{text!r} is not a time: {error}.") from None

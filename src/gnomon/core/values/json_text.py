@@ -15,6 +15,8 @@ from typing import Any
 from gnomon.core.values.document import JSON, NESTING_MAX
 from gnomon.errors import InvalidInput
 
+# No document may be that deep. Parsers give up much later, and where depends on the version of Python.
+PARSED_NESTING_MAX = 500
 DIGITS_MAX = 300  # Of an integer: below the 1024 bits that a document holds.
 _NUMBER_LENGTH_MAX = 1100  # The longest exact decimal form of a double has fewer characters.
 _SHORT_LENGTH = 16  # With a point, 15 digits: a double holds any such number.
@@ -25,12 +27,36 @@ _TWICE = "is there twice in one object."
 def parse_json(text: str, *, field: str) -> JSON:
     """`field` names the whole in errors; with "", places begin at the fields. Raises InvalidInput."""
     try:
-        return _parsed(text, field)
+        value = _parsed(text, field)
     except RecursionError:
-        raise InvalidInput(field or "body", f"nested deeper than {NESTING_MAX} levels.") from None
+        raise _too_deep(field) from None
     except json.JSONDecodeError as error:
         reason = f"is not JSON: {error.msg}, at character {error.pos}."
         raise InvalidInput(field or "body", reason) from None
+    if is_too_deep(value, openings=text.count("[") + text.count("{")):
+        raise _too_deep(field)
+    return value
+
+
+def is_too_deep(value: JSON, *, openings: int) -> bool:
+    """Whether a value is nested deeper than a parser may go. `openings` are the brackets in its text."""
+    if openings <= PARSED_NESTING_MAX:
+        return False
+    level: list[Any] = [[value]]
+    for _ in range(PARSED_NESTING_MAX + 1):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) is dict or type(inner) is list
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _too_deep(field: str) -> InvalidInput:
+    return InvalidInput(field or "body", f"nested deeper than {NESTING_MAX} levels.")
 
 
 def _parsed(text: str, field: str) -> JSON:
