@@ -358,3 +358,21 @@ def test_a_task_times_out_after_an_hour_unless_it_says_otherwise(
 
     assert isinstance(task.work, Execute)
     assert task.work.definition.timeout == timeout
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"\ud800": 1},
+        {"trigger_rule": "\ud800"},
+        {"retry_policy": {"\udfff": 1}},
+        {"failure_strategy": "\ud800"},
+    ],
+)
+def test_a_lone_surrogate_is_refused_wherever_it_is(odd: dict[str, Any]) -> None:
+    for document in (
+        {"name": "etl", "tasks": [{"name": "extract", "kind": "dummy"} | odd]},
+        {"name": "etl", "tasks": [{"name": "extract", "kind": "dummy"}]} | odd,
+    ):
+        with pytest.raises(InvalidInput):
+            read_dag(document)

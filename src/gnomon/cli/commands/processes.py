@@ -181,8 +181,9 @@ def _show_key(new: NewKey) -> None:
 def _keep_key(settings: Settings, made: list[NewKey], new: NewKey) -> None:
     """`gnomon up` is mostly run by the person that calls it: the key is put where commands look for one."""
     made.append(new)
+    kept = keep_if_new(settings.profile, ServerAddress(_url_of(settings), new.text))
     _show_key(new)
-    say(keep_if_new(settings.profile, ServerAddress(_url_of(settings), new.text)))
+    say(kept)
 
 
 def _url_of(settings: Settings) -> str:

@@ -99,6 +99,8 @@ class DagForm(Strict, frozen=True, kw_only=True):
 def converted(document: object, shape: type[Read], *, noun: str) -> Read:
     try:
         return msgspec.convert(document, shape)
+    except UnicodeEncodeError:  # In the name of a field, or in a word of a choice.
+        raise InvalidInput(noun.split()[-1], "holds a lone surrogate, which is not text.") from None
     except msgspec.ValidationError as error:
         found = _PLACE.fullmatch(str(error))
         assert found is not None
